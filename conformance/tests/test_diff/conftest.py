@@ -18,7 +18,7 @@ import pytest
 PROGRAM = Path(__file__).parents[1] / "programs" / "trouble.py"
 MODEL = '{"type": "bpe", "vocabulary": ["a"], "merges": []}'
 LOADED = ("--model", "model.json", "--format", "tokspec")
-SIDES = ("trouble:Troubled", "trouble:Sound", *LOADED)
+SIDES = ("trouble:Troubled", "trouble:Sound", *LOADED, "--only-files")
 
 
 class Place:

@@ -469,18 +469,19 @@ A and B differ in 2 (100 %) of 2 inputs, 9 bytes; 0 (0 %) of 8 tokens differ
 """
 
 STREAMS = ("--model", "tokenizer.json", "--select", "decode_stream")
+FILES = ("texts.txt", "--only-files")
 
 
 def test_streams_are_compared_over_files(run: Any) -> None:
     Path("texts.txt").write_text("a bug\nhugs\n\n", "utf-8")
-    status, printed, noted = run("diff", "tokfast", "late:Late", "texts.txt", *STREAMS)
+    status, printed, noted = run("diff", "tokfast", "late:Late", *FILES, *STREAMS)
     assert (status, noted) == (1, "")
     assert printed == LATE_STREAMS
 
 
 def test_a_selection_hides_nothing_of_what_could_not_be_read(run: Any) -> None:
     Path("texts.txt").write_bytes(b"\xff\n")
-    asked = ("diff", "tokfast", "tokenizers", "texts.txt", "--model", "tokenizer.json")
+    asked = ("diff", "tokfast", "tokenizers", *FILES, "--model", "tokenizer.json")
     found = run(*asked)
     assert found[0] == 2
     assert "is not UTF-8" in found[1]
@@ -497,7 +498,7 @@ def test_streams_of_texts_are_compared_if_they_are_named(run: Any) -> None:
 
 def test_a_stream_is_ended_where_both_can_end_one(run: Any) -> None:
     Path("texts.txt").write_text("hugs\n", "utf-8")
-    status, printed, noted = run("diff", "tokenizers", "late:Late", "texts.txt", *STREAMS)
+    status, printed, noted = run("diff", "tokenizers", "late:Late", *FILES, *STREAMS)
     assert (status, noted) == (1, "")
     assert "\n1. decode_stream: fewer characters in all parts, at " in printed
     assert '"end"' not in printed
@@ -515,5 +516,5 @@ def test_streams_that_cannot_be_compared_are_refused(
     run: Any, sides: tuple[str, str], selected: str, message: str
 ) -> None:
     Path("texts.txt").write_text("hugs\n", "utf-8")
-    found = run("diff", *sides, "texts.txt", "--model", "tokenizer.json", "--select", selected)
+    found = run("diff", *sides, *FILES, "--model", "tokenizer.json", "--select", selected)
     assert found == (2, "", f"tokspec: {message}\n")

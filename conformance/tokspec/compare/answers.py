@@ -107,20 +107,27 @@ class Asker:
         model: which the session loads when it is first asked.
         adds: whether encodings have what a post-processor adds, where the implementation takes that as an option.
         stream: the options of ``decode_stream``, which is asked only where they are given.
+        ids_alone: whether nothing but ids is asked for.
 
     Raises:
         DataError: the model is nested deeper than a message may be.
     """
 
     def __init__(
-        self, session: Session, model: UserModel, *, adds: bool = False, stream: Mapping[str, Any] | None = None
+        self,
+        session: Session,
+        model: UserModel,
+        *,
+        adds: bool = False,
+        stream: Mapping[str, Any] | None = None,
+        ids_alone: bool = False,
     ) -> None:
         if deeper_than(_DEEPEST_MODEL, model.content):
             raise DataError(f"is nested more than {_DEEPEST_MODEL} levels deep", model.name)
         self._session = session
         self._timeouts = self._deaths = 0
         self.model = model
-        asked = OPERATIONS if stream is not None else OPERATIONS[:-1]
+        asked = ("encode",) if ids_alone else OPERATIONS if stream is not None else OPERATIONS[:-1]
         self.operations = tuple(each for each in asked if each in session.hello.operations)
         takes_option = "add_special_tokens" in session.hello.encode_options
         self.options: Mapping[str, Mapping[str, Any]] = {
@@ -276,6 +283,14 @@ def answer(
                 record = brief or next(asked)
                 note(record)
                 yield record
+
+
+def keep_ids(record: Record) -> Record:
+    """Return a record with the ids of an encoding, and what came instead of one, and nothing else."""
+    reply = record.replies.get("encode")
+    if isinstance(reply, Answer):
+        reply = Answer({"ids": reply.result["ids"]}) if "ids" in reply.result else None
+    return replace(record, replies={"encode": reply} if reply else {})
 
 
 def is_asked_briefly(input: Input) -> bool:

@@ -149,11 +149,11 @@ def compare_texts(
         section = judged_section(each.section)
         if gives_ids and is_asked_briefly(each) and wanted(f"encode/{section}"):
             brief.append(each)
-        elif any([wanted(f"{operation}/{section}") for operation in a.operations]):
+        elif any(wanted(f"{operation}/{section}") for operation in a.operations):
             whole.append(each)
     compare_records(a, b, whole, wanted, lambda record: note(1), tally)
     units = unit_of(a), unit_of(b)
-    differing = _differing(a, b, brief, tally, note)
+    differing = _differing(a, b, brief, tally, wanted, note)
     pairs = _pairs(a, b, (one.input for one, _ in differing), tally)
     for pair, answered in zip(pairs, differing, strict=True):
         # who answers otherwise where it is asked about one text alone has given two answers, and both count
@@ -163,7 +163,12 @@ def compare_texts(
 
 
 def _differing(
-    a: Asker, b: Asker, inputs: Sequence[Input], tally: Tally, note: Callable[[int], None]
+    a: Asker,
+    b: Asker,
+    inputs: Sequence[Input],
+    tally: Tally,
+    wanted: Callable[[str], bool],
+    note: Callable[[int], None],
 ) -> list[tuple[Record, Record]]:
     """Count the texts of which both give the same ids, and decode those of a token alike; return the others.
 
@@ -178,11 +183,11 @@ def _differing(
             differing.append((_brief(each, one), _brief(each, other)))
         else:
             same.append((each, one))
-    tokens = [ids for each, ids in same if is_token(each)]
-    sides = [side.texts_of(tokens) if "decode" in side.operations else None for side in (a, b)]
-    decoded = iter(zip(*sides, strict=True) if None not in sides else ())
+    decodes = all("decode" in side.operations for side in (a, b)) and wanted("decode/vocabulary/alone")
+    tokens = [ids for each, ids in same if decodes and is_token(each)]
+    decoded = iter(list(zip(a.texts_of(tokens), b.texts_of(tokens), strict=True)))
     for section, group in groupby(same, lambda pair: pair[0].section):
-        is_decoded = section == "vocabulary/alone" and None not in sides
+        is_decoded = decodes and section == "vocabulary/alone"
         alike, tokens_alike = list[str](), 0
         for each, ids in group:
             text, its = next(decoded) if is_decoded else ("", "")

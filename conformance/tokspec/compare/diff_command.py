@@ -15,7 +15,7 @@ from typing import Any
 import click
 
 from tokspec.base.display import visible
-from tokspec.base.errors import INTERRUPTED, DataError
+from tokspec.base.errors import DataError
 from tokspec.base.files import write_whole
 from tokspec.cli.known import Ratchet, known_failures_options
 from tokspec.cli.options import (
@@ -36,7 +36,7 @@ from tokspec.compare.engines import ENGINES, Progress, count_processors, run_uni
 from tokspec.compare.inputs import Reading, files_of_texts
 from tokspec.compare.minimize import Minimizer, Small
 from tokspec.compare.models import compare_models, compare_summaries, parts_of, summarize
-from tokspec.compare.record_command import texts_options
+from tokspec.compare.record_command import FORMATS, texts_options
 from tokspec.compare.recording import Recording, find_model
 from tokspec.compare.report import Summary, count, describe_comparison, make_run, markdown
 from tokspec.compare.saving import Explained, explain, save
@@ -77,6 +77,9 @@ _TYPES: Mapping[str, set[str]] = {
 _MINIMIZED = 20
 
 
+_MODEL = "The model of both sides, else a recording's own; a second one is that of B."
+_FORMAT = "Of the model, whose name says it unless given; a second one is that of B's model."
+_REPORT = "Write it: .ndjson, .md or .xml, for JUnit."
 _ENGINE = "What does units of files: local, or dask or ray; with its address, a cluster that is there, as ray=ADDRESS."
 
 
@@ -84,9 +87,12 @@ _ENGINE = "What does units of files: local, or dask or ray; with its address, a 
 @click.argument("a", metavar="A")
 @click.argument("b", metavar="B")
 @click.argument("files", nargs=-1, metavar="[FILES]...")
-@click.option("--model", type=FILE, metavar="FILE", help="The model of both sides; else a recording's own.")
-@click.option("--model-b", type=FILE, metavar="FILE", help="Another model for B.")
+@click.option("--model", "models", multiple=True, type=FILE, metavar="FILE", help=_MODEL)
+@click.option("--model-b", type=FILE, hidden=True)
+@click.option("--format", "formats", multiple=True, type=FORMATS, help=_FORMAT)
 @texts_options
+@click.option("--only-files", is_flag=True, help="Compare FILES alone, without the suite's texts.")
+@click.option("--ids", "ids_alone", is_flag=True, help="Compare ids alone.")
 @click.option("--sample", default=1.0, type=Finite(0, 1, min_open=True), help="The share of texts of files.")
 @click.option("--jobs", type=PROCESSES, metavar="N", help="Units of files at once; else all processors.")
 @click.option("--engine", default="local", show_default=True, metavar="NAME[=ADDRESS]", help=_ENGINE)
@@ -105,8 +111,8 @@ _ENGINE = "What does units of files: local, or dask or ray; with its address, a 
 )
 @known_failures_options
 @click.option("--show", type=COUNT, default=10, show_default=True, help="How many causes to show.")
-@click.option("--report", "reports", multiple=True, type=FILE, metavar="FILE", help="Write it: .ndjson or .md.")
-@click.option("--junit", "junit_file", type=FILE, metavar="FILE.xml", help="Write JUnit's XML.")
+@click.option("--report", "reports", multiple=True, type=FILE, metavar="FILE", help=_REPORT)
+@click.option("--junit", "junit_file", type=FILE, hidden=True)
 @click.option("--save", "saved", type=FILE, metavar="FOLDER", help="Write causes there, as cases with small models.")
 def diff_command(known_failures: Path | None, update: bool, crashes: bool, **options: Any) -> int:
     """Say what differs between A and B, by cause, each with the smallest input and model that show it.
@@ -120,19 +126,33 @@ def diff_command(known_failures: Path | None, update: bool, crashes: bool, **opt
 
     Each is NAME, NAME==VERSION, NAME@ENVIRONMENT, module:object or "PROGRAM ARGS", or a recording. Without a model
     they are asked about the suite's cases; with one about its texts, and texts made of the model's vocabulary. FILES
-    are files, folders, patterns or addresses, of which ids are compared, or the streams that both make of A's ids with
-    --select decode_stream. What was done of them stays in a folder: the same command goes on where it ended.
+    are files, folders, patterns or addresses, of which ids are compared too, or the streams that both make of A's ids
+    with --select decode_stream. What was done of them stays in a folder: the same command goes on where it ended.
 
-    Exit status: 0 if nothing differs but what is known, 1 if something does, 2 if not all could be done or there was
-    nothing to compare, 130 after an interruption.
+    Exit status: 0 if nothing differs but what is known, 1 if something does, 2 if not all could be done, as after
+    Ctrl-C, or there was nothing to compare.
     """
     ratchet = Ratchet.of(known_failures, update, crashes)
     options["engine"], _, address = options["engine"].partition("=")
     options["address"] = address or options["address"]
+    options |= _of_sides(options.pop("models"), options.pop("formats"), options["model_b"])
     if options["engine"] not in ENGINES:
         raise click.BadParameter(f"{options['engine']!r} is not one of {', '.join(ENGINES)}", param_hint="'--engine'")
     with ExitStack() as stack:
         return _Diff(ratchet=ratchet, stack=stack, **options).run()
+
+
+def _of_sides(models: Sequence[Path], formats: Sequence[str], model_b: Path | None) -> dict[str, Any]:
+    """Return which model each side has, and the format to read it as, where that is not left to its name."""
+    given = [*models, *([model_b] if model_b else [])]
+    for option, each in (("--model", given), ("--format", formats)):
+        if len(each) > 2:
+            raise click.UsageError(f"{option} is given {len(each)} times; there are two sides")
+    model, model_b = (*given, None, None)[:2] if models else (None, model_b)
+    format, format_b = (*formats, None, None)[:2]
+    if not (format_b or (model and model_b and model.suffix != model_b.suffix)):
+        format_b = format  # names of another kind say what they are
+    return {"model": model, "model_b": model_b, "format": format, "format_b": format_b}
 
 
 @dataclass(frozen=True)
@@ -147,10 +167,13 @@ class _Diff:
     model: Path | None
     model_b: Path | None
     format: str | None
+    format_b: str | None
     made: int
     adds: bool
     kind: str | None
     field: str
+    only_files: bool
+    ids_alone: bool
     sample: float
     jobs: int | None
     engine: str
@@ -174,7 +197,9 @@ class _Diff:
         """Compare, and report."""
         self._refuse_what_cannot_be()
         models = self._models()
-        tally = self._compare_files(models) if self.files else self._compare_here()
+        tally = self._compare_files(models) if self.files else Tally()
+        if not (self.only_files or self.progress.interrupted):
+            self._compare_here(tally)
         if unmatched := [pattern for pattern in self.patterns if pattern not in self._matched]:
             raise DataError(f"{' '.join(unmatched)} matches nothing that was asked", key="--select")
         explained = {} if self.progress.interrupted else dict(self._explain(tally))
@@ -191,20 +216,25 @@ class _Diff:
 
     def _refuse_what_cannot_be(self) -> None:
         for file in self.reports:
-            if file.suffix not in (".ndjson", ".md"):
-                raise DataError("does not say by its end what to write; give .ndjson or .md", str(file), key="--report")
+            if file.suffix not in (".ndjson", ".md", ".xml"):
+                message = "does not say by its end what to write; give .ndjson, .md or .xml"
+                raise DataError(message, str(file), key="--report")
         if self.files and self._recordings:
             raise click.UsageError("FILES are for two implementations; the texts are those of the recording")
         if self.a == self.b and self.model_b is None:
-            raise click.UsageError("this compares a side with itself; name another one, or give --model-b")
+            raise click.UsageError("this compares a side with itself; name another one, or give --model twice")
         if self.model_b and self.sides[1].recording:
-            raise DataError("is for an implementation, and B is a recording, which has its model", key="--model-b")
+            raise DataError("is for an implementation, and B is a recording, which has its model", key="--model")
         if self.model_b and not (self.model or self.sides[0].recording):
             raise DataError("needs --model FILE, the model of A", key="--model-b")
         if self.model and all(side.recording for side in self.sides):
             raise DataError("is for an implementation, and both sides are recordings", key="--model")
         if self.files and self.model is None:
             raise click.UsageError("FILES need --model FILE")
+        if self.only_files and not self.files:
+            raise click.UsageError("--only-files needs FILES")
+        if self.ids_alone and self.model is None and not self._recordings:
+            raise click.UsageError("--ids needs --model FILE: the suite's cases are compared as they are")
         if any(not file.strip() for file in self.files):
             raise click.UsageError("one of FILES is blank; name it, or leave it out")
         if self.address is not None and self.engine == "local":
@@ -216,7 +246,7 @@ class _Diff:
                 "A": files_of_implementation(self.a),
                 "B": files_of_implementation(self.b),
                 "--model": files_of_model(self.model, self.format),
-                "--model-b": files_of_model(self.model_b, self.format),
+                "--model-b": files_of_model(self.model_b, self.format_b),
                 "FILES": files_of_texts(self.files),
             },
         )
@@ -235,7 +265,7 @@ class _Diff:
     def own(self) -> tuple[UserModel | None, UserModel | None]:
         """The models of A and B: what is given, or that of a recording on the other side."""
         given = read_user_model(self.model, self.format) if self.model else None
-        other = read_user_model(self.model_b, self.format) if self.model_b else given
+        other = read_user_model(self.model_b, self.format_b) if self.model_b else given
         models = []
         for side, model in zip(self.sides, (given, other), strict=True):
             is_missing = model is None and side.recording is None and self._recordings
@@ -272,10 +302,10 @@ class _Diff:
         stream = stream_options([each.hello for each in self.sessions if each]) if self._streams else None
         for side, session, model in zip(self.sides, self.sessions, self.own, strict=True):
             if session is not None and model is not None:
-                asker = Asker(session, model, adds=self.with_added, stream=stream)
+                asker = Asker(session, model, adds=self.with_added, stream=stream, ids_alone=self.ids_alone)
                 found.append(asker)
             else:
-                found.append(side.recording)
+                found.append(side.recording and replace(side.recording, ids_alone=self.ids_alone))
         return found[0], found[1]
 
     def _models(self) -> list[str]:
@@ -297,9 +327,17 @@ class _Diff:
 
     # Comparing
 
-    def _compare_here(self) -> Tally:
-        """Compare texts in this process, or cases where there is no model for texts."""
-        tally = Tally()
+    def _compare_here(self, tally: Tally) -> None:
+        """Compare texts in this process, or cases where there is no model for texts; an interruption ends that."""
+        try:
+            self._compare_texts(tally)
+        except KeyboardInterrupt as interruption:
+            if type(interruption) is not KeyboardInterrupt:  # a signal that asks for the end, not for what there is
+                raise
+            self.progress.interrupted = True
+            self.notes.append("interrupted: what was not asked by then is not compared")
+
+    def _compare_texts(self, tally: Tally) -> None:
         a, b = self.sessions
         one, other = self.askers
         for asker in (one, other):
@@ -311,7 +349,7 @@ class _Diff:
             with ProgressBar("comparing cases", len(cases)) as advance:
                 tally.add(compare_cases(a, b, cases, advance))
         if one is None or other is None:
-            return tally
+            return
         if isinstance(one, Asker) and isinstance(other, Asker):
             one.drop_missing_stages()
             inputs = default_inputs(one, self.made)
@@ -320,7 +358,6 @@ class _Diff:
         else:
             with ProgressBar("comparing texts", self._recordings[0].count) as bar:
                 compare_records(one, other, (), self._is_wanted, bar, tally)
-        return tally
 
     def _is_wanted(self, name: str) -> bool:
         if name not in self._wanted:
@@ -525,24 +562,28 @@ class _Diff:
 
     def _write_reports(self, summary: Summary, run: Run, again: str) -> None:
         came_from = origin(click.get_current_context().find_root().obj or "", again, load_suite().hash)
-        for file in self.reports:
-            write_whole(file, markdown(summary) if file.suffix == ".md" else b"".join(ndjson(run, came_from)))
-        if self.junit_file:
-            from tokspec.report.junit import junit  # here, because most comparisons need no XML
+        for file in (*self.reports, *([self.junit_file] if self.junit_file else [])):
+            if file.suffix == ".md":
+                write_whole(file, markdown(summary))
+            elif file.suffix == ".ndjson" and file != self.junit_file:
+                write_whole(file, b"".join(ndjson(run, came_from)))
+            else:
+                from tokspec.report.junit import junit  # here, because most comparisons need no XML
 
-            write_whole(self.junit_file, junit([(came_from, run)]))
+                write_whole(file, junit([(came_from, run)]))
 
     def _again(self) -> str:
         """Return the command that compares in the same way, without its selection."""
         words = ["tokspec", "diff", self.a, self.b, *self.files]
-        for option, value in (("--model", self.model), ("--model-b", self.model_b), ("--format", self.format)):
+        for option, value in (("--model", self.model), ("--model", self.model_b), ("--format", self.format)):
             words += [option, str(value)] if value else []
+        words += ["--format", self.format_b] if self.format_b and self.format_b != self.format else []
         return shlex.join(words) + self.ratchet.arguments()
 
     def _status(self, tally: Tally, run: Run) -> int:
         if self.progress.interrupted:
-            click.echo("interrupted; the same command goes on", err=True)
-            return INTERRUPTED
+            click.echo(f"interrupted{'; the same command goes on' * bool(self.files)}", err=True)
+            return 2
         is_nothing = not tally.compared or not (tally.answered or tally.different)
         if self.progress.faults or tally.bad or is_nothing:
             return 2

@@ -40,9 +40,11 @@ _LARGEST = 64 * 1024
 _LARGE = 32 * 1024 * 1024
 
 
-#: How a model and files are read, and what is asked about.
+#: What a model may be read as.
+FORMATS = click.Choice(list(READERS))
+
+#: How files are read, and what is asked about.
 _TEXTS = [
-    click.option("--format", type=click.Choice(list(READERS)), help="Of the model; its name says it unless given."),
     click.option("--as", "kind", type=click.Choice(KINDS), help="What the files are; their names say it unless given."),
     click.option("--field", default=FIELD, show_default=True, help="The field of JSON Lines, or column of Parquet."),
     click.option("--made", type=COUNT, default=MADE, hidden=True, help="Texts of each kind of tokens."),
@@ -51,7 +53,7 @@ _TEXTS = [
 
 
 def texts_options(command: Command) -> Command:
-    """Add the options that say how a model and files are read, and what is asked about them."""
+    """Add the options that say how files are read, and what is asked about them."""
     return add_options(command, _TEXTS)
 
 
@@ -59,6 +61,7 @@ def texts_options(command: Command) -> Command:
 @click.argument("implementation")
 @click.argument("files", nargs=-1, metavar="[FILES]...")
 @click.option("--model", type=FILE, required=True, metavar="FILE", help="The model: tokenizer.json or another.")
+@click.option("--format", type=FORMATS, help="Of the model; its name says it unless given.")
 @texts_options
 @click.option("--no-vocabulary", is_flag=True, help="Make no texts of the vocabulary.")
 @limits_options

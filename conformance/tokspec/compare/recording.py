@@ -23,7 +23,7 @@ from tokspec.adapter import Hello
 from tokspec.base.display import compact, shorten
 from tokspec.base.errors import DataError
 from tokspec.base.files import open_ordinary, open_whole
-from tokspec.compare.answers import Asker, Input, Record
+from tokspec.compare.answers import Asker, Input, Record, keep_ids
 from tokspec.compare.inputs import decompress, describe_broken, without_compression
 from tokspec.compare.models import summarize
 from tokspec.compare.texts import texts_hash
@@ -186,12 +186,13 @@ def _read_record(value: Mapping[str, Any], line: int) -> Record:
 
 @dataclass(frozen=True)
 class Recording:
-    """A recording that is whole."""
+    """A recording that is whole; ``ids_alone`` is whether nothing but ids is read from it."""
 
     file: Path
     name: str
     header: Header
     count: int
+    ids_alone: bool = False
 
     def records(self) -> Iterator[Record]:
         """Return the records, in order.
@@ -201,7 +202,8 @@ class Recording:
         """
         for number, line in _lines(self.file, self.name):
             if 1 < number <= self.count + 1:
-                yield _read_record(_value(line, "record", number, self.name), number)
+                record = _read_record(_value(line, "record", number, self.name), number)
+                yield keep_ids(record) if self.ids_alone else record
 
 
 def is_recording(word: str) -> bool:
