@@ -81,12 +81,12 @@ ENGINES: Mapping[str, Sequence[Engine]] = {
 
 REFERENCE = Engine("tokref", "tokspec")
 
-#: The modules that have the choices of the first of each format.
+#: The module that has the choices of the first of each format, and their name there.
 CHOICES = {
-    "tokenizer.json": "huggingface",
-    "sentencepiece.model": "sentencepiece",
-    "vocab.tiktoken": "tiktoken",
-    "tekken.json": "tekken",
+    "tokenizer.json": ("sharing", "TOKENIZERS_CHOICES"),
+    "sentencepiece.model": ("sentencepiece", "CHOICES"),
+    "vocab.tiktoken": ("tiktoken", "CHOICES"),
+    "tekken.json": ("tekken", "CHOICES"),
 }
 
 
@@ -96,7 +96,8 @@ class Published:
     def __init__(self, name: str, format: str, file: Path) -> None:
         self.name, self.format, self.file = name, format, file
         self.model = read_user_model(file, format, whole=True)
-        options: Mapping[str, str] = import_module(f"tokspec.published.{CHOICES[format]}").CHOICES
+        module, name = CHOICES[format]
+        options: Mapping[str, str] = getattr(import_module(f"tokspec.published.{module}"), name)
         self.options = {key: option for key, option in options.items() if key != "offset_unit"}
         self.tokenizer = tokref.from_mapping(self.model.neutral)
         self.fast = FastTokenizer(self.tokenizer, Choices(**self.options))
