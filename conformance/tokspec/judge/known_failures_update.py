@@ -1,6 +1,8 @@
 """What a file of known failures lists after a run, and how its text is written anew.
 
-It is sorted by case, with all that people wrote where they wrote it. ``tokspec.cli.known`` writes the file.
+It is sorted by case, with all that people wrote where they wrote it. ``tokspec.cli.known`` writes the file. A library
+that keeps comments would have to be corrected here: ruamel.yaml hangs the comment above an entry at the entry before
+it, so that it goes to another case when they are sorted, and aligns values anew.
 """
 
 from __future__ import annotations
