@@ -1,13 +1,14 @@
 """The texts with which two sides are compared: the suite's own, and those made of a model's vocabulary.
 
-Of the vocabulary that is every token alone, pairs, cut and glued ones, and special tokens in every position.
+Of the vocabulary that is every token alone, pairs, cut and glued ones, the longest ones in a row, and special tokens
+in every position.
 """
 
 from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import chain, islice, pairwise
 
 from tokspec.compare.answers import Input
 from tokspec.compare.models import digest
@@ -21,6 +22,9 @@ _PLACED = 100
 
 #: Tokens longer than this are not put together.
 _LONGEST = 200
+
+#: Tokens, the longest of all, each of which is put before itself and before the next: ports keep room for less.
+_ENDLESS = 10
 
 #: What a special token is put into: ``{}`` is the token.
 _POSITIONS: Mapping[str, str] = {
@@ -57,10 +61,13 @@ def texts_of_vocabulary(texts: Mapping[int, str], made: int = MADE) -> Iterator[
     """Return texts made of those that tokens stand for, by id; which are chosen depends on nothing else.
 
     >>> [each.text for each in texts_of_vocabulary({0: "hug", 1: "s"}, made=0)]
-    ['hug', 's']
+    ['hug', 's', 'hughug', 'ss', 'hugs']
     """
     for id, text in texts.items():
         yield Input("vocabulary/alone", str(id), text)
+    longest = sorted(texts, key=lambda id: (-len(texts[id]), id))[:_ENDLESS]
+    for left, right in chain(zip(longest, longest, strict=True), pairwise(longest)):
+        yield Input("vocabulary/longest", f"{left}+{right}", texts[left] + texts[right])
     short = {id: text for id, text in texts.items() if 0 < len(text) <= _LONGEST}
     if short:
         yield from islice(_pairs(short), made)
