@@ -63,6 +63,10 @@ FILES = {
 }
 
 
+#: What GPT-2's files do not say of how a text is cut.
+BYTE_LEVEL = {"pre_tokenizer": {"type": "byte_level"}, "decoder": {"type": "byte_level"}}
+
+
 def model_file(name: str) -> Path:
     """Return a file of :data:`FILES`; skips the test where its package is not installed."""
     package, path, digest = FILES[name]
@@ -75,6 +79,14 @@ def model_file(name: str) -> Path:
         pytest.skip(f"needs {package}: {how}")
     assert sha256((folder / path).read_bytes()).hexdigest() == digest
     return folder / path
+
+
+def gpt2_folder(folder: Path) -> Path:
+    """Copy the two files of GPT-2 into a folder, with :data:`BYTE_LEVEL` beside them."""
+    for name in ("encoder.json", "vocab.bpe"):
+        shutil.copy(model_file(name), folder)
+    (folder / "encoder.beside.json").write_text(json.dumps(BYTE_LEVEL), "utf-8")
+    return folder
 
 
 @cache

@@ -7,11 +7,12 @@ one special token that they hold.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
 from asking import TEXTS, Encoded, differing, of_published, of_tokfast, refused
-from published import encoded_in_node, model_file, tiktoken_encoding
+from published import BYTE_LEVEL, encoded_in_node, gpt2_folder, model_file, tiktoken_encoding
 
 from tokspec.formats import read
 from tokspec.formats.on_disk import content_of
@@ -19,8 +20,8 @@ from tokspec.formats.on_disk import content_of
 pytestmark = pytest.mark.interop
 
 END = "<|endoftext|>"
-RANKS = {"pre_tokenizer": {"type": "byte_level"}, "decoder": {"type": "byte_level"}}
-STAGES = {"pre_tokenizer": {"type": "byte_level"}, "decoder": {"type": "byte_level"}, "special_tokens": [END]}
+RANKS: Mapping[str, Any] = BYTE_LEVEL
+STAGES = {**BYTE_LEVEL, "special_tokens": [END]}
 
 #: Whoever makes the tokens of tiktoken of every text, by what the list of adapters calls it.
 AGREEING = (
@@ -84,23 +85,24 @@ Form = tuple[str, Mapping[str, Any], Encoded]
 
 
 @pytest.fixture(scope="module", params=["ranks", "files"])
-def form(request: pytest.FixtureRequest) -> Form:
+def form(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Form:
     """Return a form's name, its model, and what tiktoken makes of every text."""
     name, encoding = str(request.param), tiktoken_encoding("r50k_base")
     if name == "ranks":
         model = read("vocab.tiktoken", {**content_of("vocab.tiktoken", model_file("r50k_base")), "beside": RANKS})
         encoded = {text: encoding.encode_ordinary(content) for text, content in TEXTS.items()}
     else:
-        content = content_of("vocab.json+merges.txt", model_file("encoder.json"))
+        folder = gpt2_folder(tmp_path_factory.mktemp("gpt2"))
+        content = content_of("vocab.json+merges.txt", folder / "encoder.json")
         model = read("vocab.json+merges.txt", {**content, "beside": STAGES})
         encoded = {text: encoding.encode(content, allowed_special="all") for text, content in TEXTS.items()}
     tokens = model["vocabulary"]
     return name, model, {text: [tokens[id] for id in ids] for text, ids in encoded.items()}
 
 
-def test_the_ranks_are_the_two_files() -> None:
+def test_the_ranks_are_the_two_files(tmp_path: Path) -> None:
     ranks = read("vocab.tiktoken", {**content_of("vocab.tiktoken", model_file("r50k_base")), "beside": RANKS})
-    files = read("vocab.json+merges.txt", content_of("vocab.json+merges.txt", model_file("vocab.bpe")))
+    files = read("vocab.json+merges.txt", content_of("vocab.json+merges.txt", gpt2_folder(tmp_path) / "vocab.bpe"))
     assert files["merges"] == ranks["merges"]
     assert files["vocabulary"] == [*ranks["vocabulary"], END]
     assert (len(files["merges"]), len(files["vocabulary"])) == (50_000, 50_257)
