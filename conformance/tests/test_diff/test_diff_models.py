@@ -14,8 +14,8 @@ import pytest
 from tokspec.adapter import Hello
 from tokspec.base.errors import DataError, Unsupported
 from tokspec.compare.answers import Asker
-from tokspec.compare.models import compare_summaries, parts_of, summarize
-from tokspec.formats.user_model import read_user_model
+from tokspec.compare.models import ModelParts, compare_models, compare_summaries, parts_of, parts_of_two, summarize
+from tokspec.formats.user_model import UserModel, read_user_model
 from tokspec.protocol.messages import Answer
 from tokspec.sessions.in_process import InProcessSession
 
@@ -157,6 +157,26 @@ def test_stages_that_a_model_has_not_are_left_out(tmp_path: Path) -> None:
         asker = Asker(session, own(tmp_path, {**MODEL, "normalizer": None}))
         assert asker.drop_missing_stages() == {"normalize": "offers normalizers alone, and the model has none"}
         assert asker.operations == ("pre_tokenize", "encode", "decode")
+
+
+def test_models_of_two_formats_are_compared_by_what_they_mean(tmp_path: Path) -> None:
+    plain = {"type": "unigram", "weights": "log_probability", "unknown_token": "<unk>"}
+    tokens = [["<unk>", 0.0], ["▁", -1.0], *([f"t{number}", -2.0 - number] for number in range(20))]
+    neutral = {**plain, "tokens": tokens, "normalizer": {"type": "prepend", "prefix": "▁"}}
+    one = UserModel("tokspec", neutral, "mine.yaml", "1")
+    lower = [[token, score - (number > 1)] for number, (token, score) in enumerate(tokens)]
+    other = own(tmp_path, {"version": "1.0", "model": {"type": "Unigram", "unk_id": 0, "vocab": lower}})
+    assert compare_models(*parts_of_two(one, other)) == [
+        'scores: 20 tokens differ: "t0" -2 → -3, "t1" -3 → -4, "t2" -4 → -5, "t3" -5 → -6, "t4" -6 → -7, '
+        '"t5" -7 → -8 …',
+        'settings: normalizer: {"type": "prepend", "prefix": "▁"} → nothing',
+    ]
+
+
+def test_many_settings_below_one_key_are_one_line() -> None:
+    a, b = (ModelParts({}, [], {}, {f"stages.{number}": side for number in range(9)}) for side in (0, 1))
+    changed = ", ".join(f"stages.{number}: 0 → 1" for number in range(6))
+    assert compare_models(a, b) == [f"settings: stages: 9 values differ: {changed} …"]
 
 
 class Silent:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import isclose
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -17,18 +18,25 @@ from tokspec.formats.user_model import UserModel
 #: Characters of a setting that is given as it is; a longer one, such as a compiled table, by its hash.
 _LONGEST = 200
 
+#: The keys of a neutral form that are compared entry by entry, or counted.
+_LISTS = ("vocabulary", "tokens", "merges", "special_tokens", "added_tokens", "scores", "piece_types")
+
+#: By how much scores differ that are the same in 32 bits.
+_SINGLE = 1e-6
+
 #: Examples of a change that are shown.
 _EXAMPLES = 6
 
 
 @dataclass(frozen=True)
 class ModelParts:
-    """Tokens by id, merges in order, special tokens by id, and settings by path."""
+    """Tokens by id, merges in order, special tokens by id, settings by path, and the scores of tokens that have one."""
 
     vocabulary: Mapping[int, str]
     merges: Sequence[Any]
     special: Mapping[int, str]
     settings: Mapping[str, Any]
+    scores: Mapping[str, float] = field(default_factory=dict)
 
 
 class Loaded(NamedTuple):
@@ -51,11 +59,35 @@ def parts_of(model: UserModel) -> ModelParts:
         neutral = model.neutral
     except Unsupported:
         return ModelParts({}, [], {}, {})
+    return _parts_of_neutral(neutral, _flatten)
+
+
+def parts_of_two(a: UserModel, b: UserModel) -> tuple[ModelParts, ModelParts]:
+    """Take two models apart so that they can be compared: where they are of two formats, by what they mean."""
+    if a.format != b.format:
+        try:
+            return _parts_of_neutral(a.neutral, dict), _parts_of_neutral(b.neutral, dict)
+        except Unsupported:
+            pass
+    return parts_of(a), parts_of(b)
+
+
+def _parts_of_neutral(
+    neutral: Mapping[str, Any], settings_of: Callable[[dict[str, Any]], dict[str, Any]]
+) -> ModelParts:
     vocabulary = tokens_by_id(neutral)
     special = {token["id"]: token["content"] for token in added_tokens_of(neutral) if token["id"] is not None}
-    lists = ("vocabulary", "tokens", "merges", "special_tokens", "added_tokens")
-    settings = {key: value for key, value in neutral.items() if key not in lists}
-    return ModelParts(vocabulary, neutral.get("merges", []), special, _flatten(settings))
+    scores = dict(neutral.get("tokens", ()))
+    if "scores" in neutral:
+        scores = {_content(row): score for row, score in zip(neutral["vocabulary"], neutral["scores"], strict=True)}
+    settings = settings_of({key: value for key, value in neutral.items() if key not in _LISTS})
+    settings |= {"scores": f"sha256 {digest(neutral['scores'])}"} if "scores" in neutral else {}
+    settings |= {f"pieces.{kind}": f"{len(each)} pieces" for kind, each in neutral.get("piece_types", {}).items()}
+    return ModelParts(vocabulary, neutral.get("merges", []), special, settings, scores)
+
+
+def _content(row: Any) -> str:
+    return str(row if isinstance(row, str) else row[0])
 
 
 def tokens_by_id(neutral: Mapping[str, Any]) -> dict[int, str]:
@@ -82,7 +114,8 @@ def _parts_of_object(content: Mapping[str, Any]) -> ModelParts:
         settings["model"]["scores"] = digest(vocab)
     flags = {f"added_tokens.{token['content']}": _flags(token) for token in added}
     merges = [merge.split(" ") if isinstance(merge, str) else merge for merge in model.get("merges") or []]
-    return ModelParts({**vocabulary, **special}, merges, special, {**_flatten(settings), **flags})
+    scores = {row[0]: row[1] for row in vocab} if isinstance(vocab, list) else {}
+    return ModelParts({**vocabulary, **special}, merges, special, {**_flatten(settings), **flags}, scores)
 
 
 def _flags(token: Mapping[str, Any]) -> str:
@@ -149,9 +182,25 @@ def compare_models(a: ModelParts, b: ModelParts) -> list[str]:
     return [
         *_compare_vocabularies(_ids(a.vocabulary), _ids(b.vocabulary)),
         *_compare_merges([tuple(merge) for merge in a.merges], [tuple(merge) for merge in b.merges]),
+        *_compare_scores(a.scores, b.scores),
         *_compare_values("special tokens: ", _ids(a.special), _ids(b.special)),
-        *_compare_values("settings: ", a.settings, b.settings),
+        *_compare_values("settings: ", _without_scores(a.settings), _without_scores(b.settings)),
     ]
+
+
+def _without_scores(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out what stands for all scores, which are compared one by one."""
+    return {key: value for key, value in settings.items() if key not in ("scores", "model.scores")}
+
+
+def _compare_scores(a: Mapping[str, float], b: Mapping[str, float]) -> Iterator[str]:
+    """Compare scores as a file of 32 bits would have them; some formats have no more."""
+    for side, mine, other in (("A", a, b), ("B", b, a)):
+        if mine and not other:
+            yield f"scores: {len(mine)} tokens in {side} alone"
+    differing = [token for token in a if token in b and not isclose(a[token], b[token], rel_tol=_SINGLE)]
+    shown = [f"{compact(token)} {a[token]:.6g} → {b[token]:.6g}" for token in differing]
+    yield from _counted("scores", "token", "differs" if len(differing) == 1 else "differ", shown)
 
 
 def compare_summaries(a: Mapping[str, Any], b: Mapping[str, Any]) -> list[str]:
@@ -193,9 +242,17 @@ def _compare_merges(a: Sequence[Hashable], b: Sequence[Hashable]) -> Iterator[st
 
 
 def _compare_values(what: str, a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[str]:
+    """Give each value that differs a line; of many below one key, the first ones together."""
+    differing: dict[str, list[str]] = {}
     for key in dict.fromkeys([*a, *b]):
         if (key in a) != (key in b) or a.get(key) != b.get(key):
-            yield f"{what}{key}: {_shown(a, key)} → {_shown(b, key)}"
+            above = key.partition(".")[0] if what.startswith("settings") else ""
+            differing.setdefault(above, []).append(f"{key}: {_shown(a, key)} → {_shown(b, key)}")
+    for above, lines in differing.items():
+        if len(lines) > _EXAMPLES:
+            yield f"{what}{above}{': ' * bool(above)}{len(lines)} values differ: {', '.join(lines[:_EXAMPLES])} …"
+        else:
+            yield from (f"{what}{line}" for line in lines)
 
 
 def _shown(values: Mapping[str, Any], key: str) -> str:
