@@ -11,8 +11,9 @@ import pytest
 
 from tokspec.adapter import Hello, Refusal
 from tokspec.compare.answers import Asker, Input, answer, answer_as
-from tokspec.compare.compare import compare_texts
+from tokspec.compare.compare import compare_texts, default_inputs
 from tokspec.compare.tally import Tally
+from tokspec.compare.texts import texts_of_vocabulary
 from tokspec.formats.user_model import UserModel
 from tokspec.protocol.messages import Answer, Fault, Refused, Request
 from tokspec.sessions.in_process import InProcessSession
@@ -118,6 +119,48 @@ def test_a_text_with_other_ids_is_asked_whole() -> None:
         compare_texts(Asker(one, MODEL), Asker(other, MODEL), texts, tally, note=noted.append)
     # alone, B answers as A does: that is two answers of B to a text, and one of them differs
     assert (tally.texts, tally.different, sum(noted)) == (5, 2, 5)
+
+
+class Skips(Letters):
+    """Leaves the token with the id 120 out where that is asked for."""
+
+    def hello(self) -> Hello:
+        return replace(super().hello(), formats=("tokenizer.json",), decode_options=("skip_special_tokens",))
+
+    def run(self, operation: str, model: None, input: Mapping[str, Any]) -> dict[str, Any]:
+        if operation == "decode" and input.get("skip_special_tokens"):
+            input = {"ids": [id for id in input["ids"] if id != 120]}
+        return super().run(operation, model, input)
+
+
+class Ignores(Skips):
+    """Takes the option, and does nothing about it."""
+
+    def run(self, operation: str, model: None, input: Mapping[str, Any]) -> dict[str, Any]:
+        return Letters().run(operation, model, input)
+
+
+def test_texts_of_ids_are_compared_without_special_tokens_too() -> None:
+    added = {"id": 120, "content": "x", "special": True}
+    model = UserModel(
+        "tokenizer.json", {"model": {"type": "BPE", "vocab": {}, "merges": []}, "added_tokens": [added]}, "t.json", ""
+    )
+    tally = Tally()
+    with InProcessSession(Skips()) as one, InProcessSession(Ignores()) as other:
+        a, b = (Asker(each, model) for each in (one, other))
+        inputs = default_inputs(a, 0)
+        compare_texts(a, b, inputs, tally)
+    skipped = [each for each in inputs if each.section.startswith("skipped/")]
+    found = {name: each.different for name, each in tally.sections.items() if each.different}
+    assert found == {"decode/skipped": sum("x" in each.text for each in skipped)}
+    first = tally.causes[0]
+    assert (first.cause.operation, first.example.input) == ("decode", {"ids": [120], "skip_special_tokens": True})
+
+
+def test_the_longest_tokens_stand_in_a_row() -> None:
+    made = texts_of_vocabulary({0: "hug", 1: "s", 2: "pug"}, made=0)
+    found = {each.name: each.text for each in made if each.section == "vocabulary/longest"}
+    assert found == {"0+0": "hughug", "2+2": "pugpug", "1+1": "ss", "0+2": "hugpug", "2+1": "pugs"}
 
 
 def test_faults_at_tokens_are_found(place: Any) -> None:

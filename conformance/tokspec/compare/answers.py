@@ -83,7 +83,11 @@ def input_of(operation: str, record: Record) -> dict[str, Any] | None:
     >>> input_of("decode", Record(text, {"encode": Answer({"tokens": ["b", "ug"], "ids": [1, 3]})}))
     {'ids': [1, 3]}
     """
-    if operation in ("normalize", "encode"):
+    if operation == "encode":
+        return {"text": record.input.text}
+    if record.input.section.startswith("skipped/"):
+        return _skipping(operation, record)
+    if operation == "normalize":
         return {"text": record.input.text}
     if operation == "pre_tokenize":
         normalized = record.replies.get("normalize")
@@ -93,6 +97,13 @@ def input_of(operation: str, record: Record) -> dict[str, Any] | None:
     if "ids" in result and None not in result["ids"]:
         return {"ids": result["ids"]}
     return {"tokens": result["tokens"]} if "tokens" in result and operation == "decode" else None
+
+
+def _skipping(operation: str, record: Record) -> dict[str, Any] | None:
+    """Return the input that leaves special tokens out of a text; nothing else is asked about such a record."""
+    ids = record.tokens
+    is_asked = operation == "decode" and all(isinstance(id, int) for id in ids)
+    return {"ids": ids, "skip_special_tokens": True} if is_asked else None
 
 
 #: How deep a model may be nested: the message that has it, and the neutral form, are a few levels deeper.
@@ -354,9 +365,10 @@ def answer_as(asker: Asker, records: Iterable[Record]) -> Iterator[tuple[Record,
 
 
 def is_record_brief(record: Record) -> bool:
-    """Whether a record has ids alone, and perhaps what they are decoded to."""
+    """Whether a record of a text that is asked briefly has ids alone, and perhaps what they are decoded to."""
     encoded = record.replies.get("encode")
-    return isinstance(encoded, Answer) and set(encoded.result) == {"ids"} and record.replies.keys() <= _BRIEF
+    has_ids = isinstance(encoded, Answer) and set(encoded.result) == {"ids"} and record.replies.keys() <= _BRIEF
+    return has_ids and is_asked_briefly(record.input)
 
 
 def _describe(reply: Reply | None) -> str:

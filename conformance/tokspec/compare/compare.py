@@ -49,7 +49,7 @@ _CHARACTERS = 4 * 1024 * 1024
 _NOTED = 256
 
 #: Kinds of sections, in the order that recordings have.
-_KINDS = ("texts", "special_tokens", "vocabulary", "inputs")
+_KINDS = ("texts", "special_tokens", "skipped", "vocabulary", "inputs")
 
 #: Reasons that are shown for texts without an answer.
 _SHOWN = 8
@@ -67,7 +67,10 @@ def default_inputs(asker: Asker, made: int, *, vocabulary: bool = True) -> list[
         decoded = asker.texts_of([[id] for id in parts.vocabulary])
         pairs = zip(parts.vocabulary.items(), decoded, strict=True)
         tokens = {id: text if text and "\ufffd" not in text else token for (id, token), text in pairs}
-        texts += texts_of_special_tokens(list(parts.special.values()))
+        special = list(texts_of_special_tokens(list(parts.special.values())))
+        texts += special
+        if "skip_special_tokens" in asker.hello.decode_options and "decode" in asker.operations:
+            texts += (each._replace(section=each.section.replace("special_tokens", "skipped", 1)) for each in special)
         texts += texts_of_vocabulary(tokens, made)
     return texts
 
@@ -238,6 +241,8 @@ def _note(tally: Tally, one: Record, other: Record, units: tuple[str, str], want
     """Count what two records of a text come to."""
     section = judged_section(one.input.section)
     outcomes = [outcome for outcome in _compare(one, other, units) if wanted(f"{outcome.operation}/{section}")]
+    if section == "skipped":
+        outcomes = [outcome for outcome in outcomes if outcome.operation == "decode"]
     if outcomes:
         compared = any(outcome.operation == "encode" for outcome in outcomes)
         tokens = (one.tokens, other.tokens) if compared else ((), ())
@@ -251,7 +256,7 @@ def judged_section(section: str) -> str:
     ('special_tokens', 'texts/emoji', 'inputs')
     """
     first = section.partition("/")[0]
-    return first if first in ("special_tokens", "inputs") else section
+    return first if first in ("special_tokens", "skipped", "inputs") else section
 
 
 def _pairs(

@@ -35,7 +35,7 @@ from tokspec.compare.compare import compare_cases, compare_records, compare_text
 from tokspec.compare.engines import ENGINES, Progress, count_processors, run_units
 from tokspec.compare.inputs import Reading, files_of_texts
 from tokspec.compare.minimize import Minimizer, Small
-from tokspec.compare.models import compare_models, compare_summaries, parts_of, summarize
+from tokspec.compare.models import compare_models, compare_summaries, parts_of_two, summarize
 from tokspec.compare.record_command import FORMATS, texts_options
 from tokspec.compare.recording import Recording, find_model
 from tokspec.compare.report import Summary, count, describe_comparison, make_run, markdown
@@ -204,7 +204,7 @@ class _Diff:
             raise DataError(f"{' '.join(unmatched)} matches nothing that was asked", key="--select")
         explained = {} if self.progress.interrupted else dict(self._explain(tally))
         rules = {} if self.progress.interrupted else dict(self._rules_of_cases(tally))
-        summary = Summary(self._names(), tally, explained, models, self._notes(tally), rules)
+        summary = Summary(self._names(), tally, explained, models, self._notes(tally), rules, self._like(tally))
         run, refusal = self._as_run(tally)
         self._write(summary, run)
         say(describe_comparison(summary, self.show))
@@ -316,7 +316,7 @@ class _Diff:
             said = " and ".join(f"{each.header.special_tokens} in {each.name}" for each in self._recordings)
             lines.append(f"special tokens of a post-processor: {said}")
         if a and b and not self._recordings:
-            return lines + ([] if a.sha256 == b.sha256 else compare_models(parts_of(a), parts_of(b)))
+            return lines + ([] if a.sha256 == b.sha256 else compare_models(*parts_of_two(a, b)))
         summaries = [
             side.recording.header.model if side.recording else summarize(model) if model else None
             for side, model in zip(self.sides, (a, b), strict=True)
@@ -352,11 +352,12 @@ class _Diff:
             return
         if isinstance(one, Asker) and isinstance(other, Asker):
             one.drop_missing_stages()
-            inputs = default_inputs(one, self.made)
-            with ProgressBar("comparing texts", len(inputs)) as bar:
+            with ProgressBar("making texts of the vocabulary", None):
+                inputs = default_inputs(one, self.made)
+            with ProgressBar("comparing texts", len(inputs), expected=0.0) as bar:
                 compare_texts(one, other, inputs, tally, self._is_wanted, lambda number: bar(by=number))
         else:
-            with ProgressBar("comparing texts", self._recordings[0].count) as bar:
+            with ProgressBar("comparing texts", self._recordings[0].count, expected=0.0) as bar:
                 compare_records(one, other, (), self._is_wanted, bar, tally)
 
     def _is_wanted(self, name: str) -> bool:
@@ -490,10 +491,20 @@ class _Diff:
         most = self._explained_causes
         with ProgressBar("making causes small", min(most, len(tally.groups))) as advance:
             for number, group in enumerate(tally.causes[:most]):
-                small = None if _is_of_a_case(group) else minimizer.minimize(group)
+                small = None if number in self._like(tally) or _is_of_a_case(group) else minimizer.minimize(group)
                 if isinstance(small, Small):
                     yield number, explain(small, self._side_choices, (a.hello, b.hello), minimizer.agree)
                 advance()
+
+    def _like(self, tally: Tally) -> dict[int, int]:
+        """Return the causes that are an earlier one at another kind of character, unless each is to be a case."""
+        first: dict[tuple[str, str], int] = {}
+        found = {}
+        for number, group in enumerate(() if self.saved else tally.causes):
+            key = (group.cause.operation, group.cause.what)
+            if first.setdefault(key, number) != number:
+                found[number] = first[key]
+        return found
 
     def _rules_of_cases(self, tally: Tally) -> Iterator[tuple[int, str]]:
         """Say for the first causes that a case shows who leaves what the case expects."""

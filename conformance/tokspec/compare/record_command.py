@@ -109,7 +109,7 @@ def record_command(
         texts = file_inputs(files, Reading(kind, field, largest=_LARGEST), bad)
         said = {"made": None if no_vocabulary else made, "files": [Path(file).name for file in files]}
         header = header_of(asker, "added" if adds else "not added", said)
-        with ProgressBar("recording", None) as advance:
+        with ProgressBar("recording", None if files else len(inputs), None if files else 0.0) as advance:
             records = unanswered.watch(answer(asker, chain(inputs, texts), advance))
             written = write_recording(output, header, records)
     if (gets := asker.model.rewritten_for(session.hello.formats)) and gets != CONVERTED:

@@ -42,6 +42,7 @@ class Summary:
     """A comparison: the sides with what changed in their models, all that was counted, and causes that were made small.
 
     ``notes`` are lines about what was not done or not compared. ``rules`` say who leaves the rule of a case, by cause.
+    ``like`` has the causes that are an earlier one at another kind of character: those are not shown again.
     """
 
     names: tuple[str, str]
@@ -50,6 +51,7 @@ class Summary:
     models: Sequence[str] = ()
     notes: Sequence[str] = ()
     rules: Mapping[int, str] = field(default_factory=dict)
+    like: Mapping[int, int] = field(default_factory=dict)
 
     @property
     def headline(self) -> str:
@@ -102,7 +104,7 @@ def describe_comparison(summary: Summary, show: int) -> Iterator[str]:
     groups = summary.tally.causes
     for number, group in enumerate(groups[:show]):
         yield click.style(visible(f"{number + 1}. {group.cause}"), fg="red", bold=True)
-        rows = [*_rows(group, summary.explained.get(number), summary.tally)]
+        rows = [*_rows(group, summary.explained.get(number), summary.tally, summary.like.get(number))]
         rows += [("rule", summary.rules[number])] if number in summary.rules else []
         yield from (visible(f"   {label:<9} {text}").rstrip() for label, text in rows)
         yield ""
@@ -113,11 +115,14 @@ def describe_comparison(summary: Summary, show: int) -> Iterator[str]:
     yield click.style(summary.headline, bold=True)
 
 
-def _rows(group: Group, explained: Explained | None, tally: Tally) -> Iterator[tuple[str, str]]:
+def _rows(group: Group, explained: Explained | None, tally: Tally, like: int | None) -> Iterator[tuple[str, str]]:
     """Return the rows of a cause: how often, the small input with both answers, and where it was first met."""
     tokens = f", {share(group.tokens, tally.most_tokens)} of tokens" if group.tokens else ""
     yield "inputs", f"{share(group.texts, tally.compared)}{tokens}; first {group.first}"
     example = group.example
+    if like is not None:
+        yield "like", f"{like + 1}: {group.cause.operation} {shorten(compact(example.text), _SHOWN)}"
+        return
     small = explained.small if explained else None
     if small:
         yield from _answers(small.cause.operation, small.input, small.outcome.a, small.outcome.b)
