@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from tokspec import __version__
-from tokspec.base.display import terminal_width
+from tokspec.base.display import terminal_width, visible
 from tokspec.base.errors import AdapterFault, DataError
 from tokspec.base.files import write_whole
 from tokspec.cli.known import Ratchet, known_failures_options
@@ -35,6 +35,7 @@ from tokspec.cli.options import (
 )
 from tokspec.cli.progress import ProgressBar
 from tokspec.formats import write_as_of
+from tokspec.formats.cautions import cautions_of
 from tokspec.formats.user_model import files_of_model, read_user_model
 from tokspec.judge.diagnosis import FailureGroup, first_diverging_stage, group_failures
 from tokspec.judge.judging import Terms, judge_implementation
@@ -176,6 +177,8 @@ class Judging:
         pack, model = read_pack(find_pack(self.pack)), read_user_model(self.model, whole=True)
         if not pack.is_of(model.sha256):
             click.echo(f"{self.model} is not the file that the pack {pack.name} was made from", err=True)
+        for caution in cautions_of(model):
+            click.echo(visible(f"{self.model}: {caution}"), err=True)
         return pack.cases(model)
 
     def run(self, show: int, every: bool) -> tuple[Run, list[list[str]], DataError | None]:

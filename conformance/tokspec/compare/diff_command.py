@@ -51,6 +51,7 @@ from tokspec.compare.units import (
     prepare_folder,
     sum_results,
 )
+from tokspec.formats.cautions import cautions_of
 from tokspec.formats.user_model import CONVERTED, UserModel, files_of_model, read_user_model
 from tokspec.judge.judging import apply_known, end_problems, with_problems
 from tokspec.judge.runner import Run, make_request
@@ -431,6 +432,9 @@ class _Diff:
 
     def _notes(self, tally: Tally) -> list[str]:
         notes = list(self.notes)
+        for letter, model in zip("AB", dict.fromkeys(self.own), strict=False):
+            who = "" if self.own[0] is self.own[1] else f" of {letter}"
+            notes += [f"the model{who}: {caution}" for caution in (cautions_of(model) if model else ())]
         if not self.files and None in self.askers:
             notes.append("no texts were compared; give --model FILE, with a tokenizer.json of yours, to do so")
         for side, session, model in zip(self.sides, self.sessions, self.own, strict=True):

@@ -29,6 +29,7 @@ from tokspec.compare.sides import open_side, parse_side
 from tokspec.compare.tally import Tally
 from tokspec.compare.texts import MADE
 from tokspec.formats import READERS
+from tokspec.formats.cautions import cautions_of
 from tokspec.formats.user_model import CONVERTED, files_of_model, read_user_model
 from tokspec.judge.judging import end_problems
 from tokspec.sessions.limits import Limits
@@ -103,6 +104,8 @@ def record_command(
         if adds and mine.has_post_processor and mine.rewritten_for(session.hello.formats) == CONVERTED:
             message = f"gets {CONVERTED}, and without its post-processor; leave out --add-special-tokens"
             raise DataError(message, key=side.name)
+        for caution in cautions_of(mine):
+            click.echo(visible(f"{mine.name}: {caution}"), err=True)
         asker = Asker(session, mine, adds=adds)
         dropped = asker.drop_missing_stages()
         inputs = default_inputs(asker, made, vocabulary=not no_vocabulary)

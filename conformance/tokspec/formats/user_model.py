@@ -15,8 +15,10 @@ from typing import Any
 
 from tokspec import formats
 from tokspec.base.errors import DataError, Unsupported
+from tokspec.base.files import read_at_most
 from tokspec.formats.neutral import is_weight
 from tokspec.formats.on_disk import beside_of, content_of, files_of, format_of, read_file
+from tokspec.formats.other_forms import name_bytes, name_object
 from tokspec.formats.tiktoken_ranks import FORMAT as RANKS
 from tokspec.formats.tiktoken_ranks import stages_told
 
@@ -25,6 +27,9 @@ _OBJECTS = ("tokenizer.json", "tokenizer.json-legacy")
 
 #: What an implementation gets that does not read the format of a file.
 CONVERTED = "the model converted"
+
+#: Bytes at the beginning of a file by which its form is told.
+_HEAD = 4096
 
 #: The formats whose files are no text.
 _BINARY = ("sentencepiece.model", "vocab.gguf")
@@ -136,12 +141,14 @@ def read_user_model(path: Path, format: str | None = None, *, whole: bool = Fals
     Raises:
         DataError: it cannot be read, or is none.
     """
-    format = format or format_of(path)
+    format = format or _told_format(path)
     digest = hashlib.sha256()
     for name, file in files_of(format, path).items():
         data = read_file(file)
         if not data and name != "merges.txt":
             raise DataError("is empty; a model has tokens", str(file))
+        if known := name_bytes(data):
+            raise DataError(known, str(file))
         digest.update(data)
     told = beside_of(format, path)
     if told:
@@ -150,13 +157,26 @@ def read_user_model(path: Path, format: str | None = None, *, whole: bool = Fals
     if format == RANKS:
         _refuse_untold(content, path, told)
     if format in _OBJECTS and not (isinstance(content, dict) and isinstance(content.get("model"), dict)):
-        raise DataError(
-            "is no tokenizer.json: it has no object model; give --format if it is something else", str(path)
-        )
+        unknown = "is no tokenizer.json: it has no object model; give --format if it is something else"
+        raise DataError(name_object(content) or unknown, str(path))
     if format in _OBJECTS:
         for key, needed in _misshapen(content):
             raise DataError(f"is not {needed}", str(path), key=key)
     return UserModel(format, content, path.name or path.resolve().name, digest.hexdigest(), whole=whole)
+
+
+def _told_format(path: Path) -> str:
+    """Return the format that a name says.
+
+    Raises:
+        DataError: it says none; a form that is known but not read is named.
+    """
+    try:
+        return format_of(path)
+    except DataError:
+        if path.is_file() and (known := name_bytes(read_at_most(path, str(path), _HEAD))):
+            raise DataError(known, str(path)) from None
+        raise
 
 
 def _refuse_untold(content: Any, path: Path, told: Path | None) -> None:
