@@ -152,6 +152,20 @@ class EndsEarly(Cleaning):
         return {"tokens": ["a", "[UNK]"]} if result["tokens"] == ["[UNK]"] else {"tokens": result["tokens"]}
 
 
+class NeverCuts(ReferenceAdapter):
+    """The reference, which does not truncate."""
+
+    def load(self, format: str, content: Any) -> Any:
+        return super().load(format, {key: value for key, value in content.items() if key != "truncation"})
+
+
+class Older(Cleaning):
+    """The reference, for which a character of a later version of Unicode is none."""
+
+    def run(self, operation: str, model: Any, input: Mapping[str, Any]) -> Mapping[str, Any]:
+        return ReferenceAdapter.run(self, operation, model[0], {"text": input["text"].replace("\u0558", "")})
+
+
 BERT = {
     "type": "wordpiece",
     "vocabulary": ["[UNK]", "a", "##b"],
@@ -165,7 +179,15 @@ BERT = {
     [
         (Cleaning(), "ab a\u0378b", "NORM-BERT-1: B differs from the reference"),
         (EndsEarly(), "\u00e1\u00e9", "WP-ENC-1: B differs from the reference"),
+        (Older(), "a.\u0558", "TERM-6: versions of Unicode differ in U+0558, and so do the sides"),
     ],
 )
 def test_the_rule_is_that_of_the_stage_behind_which_both_agree(side: ReferenceAdapter, text: str, rule: str) -> None:
     assert minimized_and_explained(text, BERT, (ReferenceAdapter(), side))[1] == rule
+
+
+def test_truncation_is_no_fault_of_a_stage_before_it() -> None:
+    """Each piece alone is short enough for both to agree, as if the pre-tokenizer were to blame."""
+    model = {**BERT, "truncation": {"max_length": 2}}
+    explained = minimized_and_explained("a b a a", model, (ReferenceAdapter(), NeverCuts()))[1]
+    assert explained == "TRUNC-1: B differs from the reference"

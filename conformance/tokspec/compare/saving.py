@@ -7,10 +7,13 @@ their own choices, nobody is at fault.
 from __future__ import annotations
 
 import json
+import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
+
+import regex
 
 from tokspec.adapter import Hello
 from tokspec.adapters.registry import find_reference, open_session
@@ -22,6 +25,8 @@ from tokspec.protocol.messages import Answer, Fault, Refused, Reply, Request, is
 from tokspec.sessions.session import refuse_unoffered
 from tokspec.suite.specification import load_specification
 from tokspec.suite.writing import FoundCase, by_choice, write_case
+
+_UNASSIGNED = regex.compile(r"\p{Cn}")
 
 #: The clauses that say what each operation is; a case needs one, and whoever verifies it names a better one.
 CLAUSES: Mapping[str, str] = {
@@ -73,6 +78,8 @@ class Explained:
             return ""
         if not self.leaving:
             return "none is left: the specification allows both"
+        if self.clause == "TERM-6" and (found := newer_character(str(self.small.input.get("text", "")))):
+            return f"TERM-6: versions of Unicode differ in U+{ord(found):04X}, and so do the sides"
         return f"{self.clause}: {' and '.join(self.leaving)} differ{'s' * (len(self.leaving) == 1)} from the reference"
 
 
@@ -87,8 +94,12 @@ def explain(
         hellos: what they offer.
         agree: says whether both encode texts in the same way with another model.
     """
-    stage = _find_stage(small, choices[0], agree) if agree else ""
-    clause = (stage and _clause_of_stage(small, stage)) or _clause(small)
+    is_newer = newer_character(str(small.input.get("text", "")))
+    clause = _find_beside(small, agree) if agree and not is_newer else ""
+    if agree and not (is_newer or clause):
+        stage = _find_stage(small, choices[0], agree)
+        clause = stage and _clause_of_stage(small, stage)
+    clause = clause or _clause(small)
     asked = Request(small.cause.operation, "small", small.model or {}, small.input)
     refusals = [(side, refuse_unoffered(hello, asked)) for side, hello in zip("AB", hellos, strict=False)]
     if unoffered := tuple(f"{side} {refusal.message}" for side, refusal in refusals if refusal):
@@ -104,6 +115,16 @@ def explain(
         if compare_replies(small.cause.operation, small.input, right, reply, units).differs:
             leaving.append(side)
     return Explained(small, clause, tuple(leaving))
+
+
+def _find_beside(small: Small, agree: Agree) -> str:
+    """Return the clause of what stands beside the model, such as truncation, and without which the sides agree."""
+    text, model = small.input.get("text"), small.model or {}
+    if small.cause.operation != "encode" or not isinstance(text, str):
+        return ""
+    parts = (part for part in _BESIDE_THE_MODEL if part in model)
+    without = ((part, {key: value for key, value in model.items() if key != part}) for part in parts)
+    return next((_BESIDE_THE_MODEL[part] for part, rest in without if agree(rest, [text])), "")
 
 
 def _find_stage(small: Small, choices: Mapping[str, str], agree: Agree) -> str:
@@ -150,8 +171,22 @@ _BESIDE_THE_MODEL = {
 }
 
 
+def newer_character(text: str) -> str:
+    """Return the first character that some version of Unicode has and another does not; empty if there is none.
+
+    Python and its package ``regex`` have two versions, which stand for those of the sides.
+
+    >>> newer_character("a\u0558"), newer_character("a\u0378")
+    ('\u0558', '')
+    """
+    disputed = (each for each in text if (unicodedata.category(each) == "Cn") != bool(_UNASSIGNED.match(each)))
+    return next(disputed, "")
+
+
 def _clause(small: Small) -> str:
     """Return the first clause of the stage that is left, or that of the operation."""
+    if newer_character(str(small.input.get("text", ""))):
+        return "TERM-6"
     if small.cause.operation == "encode" and small.model:
         path = small.outcome.difference.path if small.outcome.difference else ()
         if path[:1] == ("spans",):
