@@ -19,6 +19,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+import files
 from measure import CACHE, Measured, Row, Unmeasured, main, run_command
 
 from tokspec import formats
@@ -104,6 +105,7 @@ def rows() -> list[Row]:
         Row("judge tokenizers in a process of its own", hosted, "a bare loop", bare_loop, 0.77),
         Row(f"{REQUESTS} requests to an echo", requests, "a bare loop", bare_requests, 0.7),
         Row("cases of 50 ms, --jobs 2", partial(jobs, 2), "--jobs 1", partial(jobs, 1), 1.7),
+        *files.rows(),
     ]
 
 
