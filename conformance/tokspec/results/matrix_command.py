@@ -12,13 +12,20 @@ from typing import Any, TypeAlias
 
 import click
 
+from tokspec.adapters.tokfast import WITH_CHOICES
+from tokspec.base.display import visible
 from tokspec.base.errors import DataError
 from tokspec.base.files import fixtures_folder, refuse_links, write_whole
-from tokspec.cli.options import FILE, PROCESSES, fixtures_option, remove_result
+from tokspec.cli.options import COUNT, FILE, PROCESSES, fixtures_option, remove_result
 from tokspec.cli.progress import ProgressBar
 from tokspec.compare.engines import count_processors
 from tokspec.compare.report import count
+from tokspec.compare.sides import Side, parse_side
+from tokspec.compare.texts import MADE
+from tokspec.formats.cautions import cautions_of
+from tokspec.formats.user_model import read_user_model
 from tokspec.report.ndjson import ndjson, origin
+from tokspec.results.one_file import ask_all, markdown_rows, text_rows
 from tokspec.results.rows import Listed, MatrixRow, announced, markdown_matrix, matrix, read_list, text_matrix
 from tokspec.results.vocabularies import Column, Vocabularies
 from tokspec.results.vocabularies_table import markdown_vocabularies, text_vocabularies
@@ -46,6 +53,9 @@ _VOCABULARY_FORMS = {"text": text_vocabularies, "markdown": markdown_vocabularie
     metavar="FOLDER",
     help="Compare with the real vocabularies that are there, instead of judging; with --html, do both.",
 )
+@click.option("--model", type=FILE, metavar="FILE", help="Say what each makes of this file, instead of judging.")
+@click.option("--impl", "impls", multiple=True, metavar="NAME", help="With --model, ask these; NAME==VERSION is made.")
+@click.option("--made", type=COUNT, default=MADE, hidden=True)
 @click.option("--jobs", type=PROCESSES, metavar="N", help="Vocabularies at once.  [default: one a processor]")
 @click.option("--all", "every", is_flag=True, help="Fail where an implementation is not here.")
 def matrix_command(
@@ -57,6 +67,9 @@ def matrix_command(
     history: Path | None,
     address: str,
     vocabularies: Path | None,
+    model: Path | None,
+    impls: tuple[str, ...],
+    made: int,
     jobs: int | None,
     every: bool,
 ) -> int:
@@ -66,6 +79,13 @@ def matrix_command(
     folder, unless another one is given; without a checkout it is what packages announce. What is not here is named,
     with what has to be done.
 
+    With --model each implementation is asked about your file, such as a tokenizer.json: whether it loads it, and how
+    many of ten thousand texts or more it gets right, as tokfast with the options of the file's library has them.
+
+    \b
+    tokspec matrix --model tokenizer.json
+    tokspec matrix --model tokenizer.json --impl tokenizers --impl tokie --impl tokenizers==0.22.2
+
     With --vocabularies each implementation is held to tokfast with every file of a folder, such as a tokenizer.json, a
     SentencePiece .model or a file of ranks. What each came to is kept in the folder, and not computed again.
 
@@ -73,7 +93,11 @@ def matrix_command(
     compared.
     """
     site = _site() if html else None
+    if impls and not model:
+        raise click.UsageError("--impl is for --model FILE; without it the list says who is judged")
     file = file or _list_of_checkout()
+    if model:
+        return _ask_about(model, impls, file, made, form)
     if not html and (history or address):
         raise click.UsageError("--history and --address are of a site; give --html too")
     if address and not address.startswith(("http://", "https://")):
@@ -107,6 +131,22 @@ def matrix_command(
     if any(column.fault for column in columns):
         return 2
     return 0 if all(row.run.is_green if row.run else not every for row in rows) else 1
+
+
+def _ask_about(file: Path, impls: Sequence[str], list_file: Path | None, made: int, form: str) -> int:
+    """Say what each implementation makes of a file."""
+    model = read_user_model(file)
+    for caution in cautions_of(model):
+        click.echo(visible(f"{file}: {caution}"), err=True)
+    listed = read_list(list_file) if list_file else announced()
+    sides = [parse_side(impl) for impl in impls]
+    sides = sides or [
+        Side(one.impl, one.command) for one in listed if one.impl not in WITH_CHOICES and not one.missing()
+    ]
+    with ProgressBar("asking", len(sides) + 1) as bar:
+        rows = ask_all(model, sides, made, bar)
+    click.echo("\n".join((text_rows if form == "text" else markdown_rows)(rows)))
+    return 0 if any(row.input[1] for row in rows) else 2
 
 
 def _list_of_checkout() -> Path | None:

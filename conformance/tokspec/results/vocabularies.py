@@ -126,6 +126,15 @@ class Column:
     fault: str = ""
 
 
+def library_of(format: str) -> str:
+    """Name the library for which files of a format are made.
+
+    >>> library_of("tokenizer.json")
+    'tokenizers'
+    """
+    return _LIBRARIES.get(format, _OTHER_LIBRARY)
+
+
 def _format_of(file: Path) -> str:
     try:
         return format_of(file)
@@ -191,7 +200,7 @@ class Vocabularies:
 
     def _column(self, file: Path, advance: Callable[[bool], object]) -> Column:
         name, format = file.stem, self.formats[file]
-        choices = self._choices.get(_LIBRARIES.get(format, _OTHER_LIBRARY), {})
+        choices = self._choices.get(library_of(format), {})
         told = [file, *sorted(self.folder.glob(f"{name}.beside.*"))]
         read = [FORMAT, __version__, sha256(b"".join(each.read_bytes() for each in told)).hexdigest(), choices]
         kept = {
