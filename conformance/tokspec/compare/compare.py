@@ -8,8 +8,9 @@ shows in the stage that makes it.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from heapq import merge
 from itertools import groupby
 from pathlib import Path
@@ -155,14 +156,14 @@ def compare_texts(
         elif any(wanted(f"{operation}/{section}") for operation in a.operations):
             whole.append(each)
     compare_records(a, b, whole, wanted, lambda record: note(1), tally)
-    units = unit_of(a), unit_of(b)
+    units, names = (unit_of(a), unit_of(b)), _Names(a, b)
     differing = _differing(a, b, brief, tally, wanted, note)
     pairs = _pairs(a, b, (one.input for one, _ in differing), tally)
     for pair, answered in zip(pairs, differing, strict=True):
         # who answers otherwise where it is asked about one text alone has given two answers, and both count
         if all(each.replies for each in answered) and not any(each.differs for each in _compare(*pair, units)):
             pair = answered
-        _note(tally, *pair, units, wanted)
+        _note(tally, *_named(*pair, names), units, wanted)
 
 
 def _differing(
@@ -230,11 +231,41 @@ def compare_records(
     Raises:
         DataError: a recording has changed since it was read, or one side answers nothing.
     """
-    tally, units = Tally() if tally is None else tally, (unit_of(a), unit_of(b))
+    tally, units, names = Tally() if tally is None else tally, (unit_of(a), unit_of(b)), _Names(a, b)
     for one, other in _pairs(a, b, inputs, tally):
-        _note(tally, one, other, units, wanted)
+        _note(tally, *_named(one, other, names), units, wanted)
         note(one)
     return tally
+
+
+class _Names:
+    """The tokens of ids, where both sides have the same model; they are looked up when an id differs."""
+
+    def __init__(self, a: Asker | Recording, b: Asker | Recording) -> None:
+        hashes = [each.model.sha256 if isinstance(each, Asker) else each.header.model.get("sha256") for each in (a, b)]
+        models = [each.model for each in (a, b) if isinstance(each, Asker)]
+        self._model = models[0] if models and hashes[0] == hashes[1] else None
+
+    @cached_property
+    def by_id(self) -> Mapping[int, str]:
+        """The vocabulary; nothing where it is not known."""
+        return parts_of(self._model).vocabulary if self._model else {}
+
+
+def _named(one: Record, other: Record, names: _Names) -> tuple[Record, Record]:
+    """Name the ids of two encodings by their tokens, where the ids differ and a side does not name its own."""
+    a, b = (each.replies.get("encode") for each in (one, other))
+    if not (isinstance(a, Answer) and isinstance(b, Answer)) or "tokens" in a.result.keys() & b.result.keys():
+        return one, other
+    ids = [list(each.result.get("ids", ())) for each in (a, b)]
+    if not all(ids) or ids[0] == ids[1] or not names.by_id.keys() >= {*ids[0], *ids[1]}:
+        return one, other
+    found = ({"tokens": [names.by_id[id] for id in each], "ids": each} for each in ids)
+    renamed = (
+        replace(record, replies={**record.replies, "encode": Answer(result)})
+        for record, result in zip((one, other), found, strict=True)
+    )
+    return next(renamed), next(renamed)
 
 
 def _note(tally: Tally, one: Record, other: Record, units: tuple[str, str], wanted: Callable[[str], bool]) -> None:
