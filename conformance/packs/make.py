@@ -8,7 +8,6 @@ they differ stand in ``differing/`` beside this file, with all answers. The same
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import zlib
 from bisect import bisect_right
@@ -36,7 +35,7 @@ from tokspec.protocol.messages import Answer, Reply
 from tokspec.sessions.limits import Limits
 from tokspec.sessions.session import Session
 from tokspec.suite.cases import Model, bare_case
-from tokspec.suite.packs import ENDING, packs_folder
+from tokspec.suite.packs import ENDING, packs_folder, write_line
 
 sys.path[:0] = [str(Path(__file__).parents[1] / "tests" / "shipped")]
 
@@ -271,14 +270,9 @@ class Maker:
         return {**header, "agreed": told, "suite": __version__}
 
 
-def write(line: Mapping[str, Any]) -> bytes:
-    """Write a line of a pack."""
-    return json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode("utf-8") + b"\n"
-
-
 def compressed(lines: Sequence[Mapping[str, Any]]) -> int:
     """Return how many bytes lines have when they are compressed."""
-    return len(zlib.compress(b"".join(map(write, lines)), 9))
+    return len(zlib.compress(b"".join(map(write_line, lines)), 9))
 
 
 def _plain(answer: Mapping[str, Any]) -> Any:
@@ -299,10 +293,10 @@ def make(row: Mapping[str, Any], folder: Path, target: Path) -> str:
         lines = [line for line, _ in found]
         lines = lines[: bisect_right(range(len(lines)), BYTES, key=lambda place: compressed(lines[: place + 1]))]
         agreed = Counter(impl for _, alike in found[: len(lines)] for impl in alike)
-        written = b"".join(map(write, (maker.header(row, agreed), *lines)))
+        written = b"".join(map(write_line, (maker.header(row, agreed), *lines)))
     for place, content in (
         (target / f"{maker.name}{ENDING}", written),
-        (Path(__file__).with_name("differing") / f"{maker.name}.jsonl", b"".join(map(write, maker.differing))),
+        (Path(__file__).with_name("differing") / f"{maker.name}.jsonl", b"".join(map(write_line, maker.differing))),
     ):
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_bytes(content)

@@ -5,18 +5,23 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tokspec import __version__
 from tokspec.adapter import Hello, Refusal
+from tokspec.base.errors import DataError
 from tokspec.compare.answers import Asker, Input, answer, answer_as
 from tokspec.compare.compare import compare_texts, default_inputs
+from tokspec.compare.recording import write_pack
 from tokspec.compare.tally import Tally
 from tokspec.compare.texts import texts_of_vocabulary
 from tokspec.formats.user_model import UserModel
 from tokspec.protocol.messages import Answer, Fault, Refused, Request
 from tokspec.sessions.in_process import InProcessSession
+from tokspec.suite.packs import read_pack
 
 MODEL = UserModel("tokspec", {}, "mine.json", "")
 TEXTS = ["ab", "refuse", "", "fail", "b"]
@@ -94,7 +99,8 @@ def test_too_few_answers_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_texts_of_a_vocabulary_are_recorded_by_their_ids() -> None:
-    words = [Input("texts/words", "a", "a"), *(Input("vocabulary/alone", text, text) for text in TEXTS)]
+    tokens = [Input("vocabulary/alone", str(id), text) for id, text in enumerate(TEXTS, 97)]
+    words = [Input("texts/words", "a", "a"), *tokens]
     words.append(Input("vocabulary/pairs", "1+2", "ab"))
     with InProcessSession(Letters()) as session:
         asker = Asker(session, MODEL)
@@ -102,11 +108,11 @@ def test_the_texts_of_a_vocabulary_are_recorded_by_their_ids() -> None:
         assert [record.input for record in records] == words
         whole, first, refused, empty, failed, last, pair = (record.replies for record in records)
         assert whole == {"encode": Answer({"tokens": ["a"], "ids": [97]}), "decode": Answer({"text": "a"})}
-        assert first == {"encode": Answer({"ids": [97, 98]}), "decode": Answer({"text": "ab"})}
+        assert first == {"encode": Answer({"ids": [97, 98]}), "decode": Answer({"text": "a"})}
         assert refused == {"encode": Refused("unknown_symbol", "r")}
-        assert empty == {"encode": Answer({"ids": []}), "decode": Answer({"text": ""})}
+        assert empty == {"encode": Answer({"ids": []}), "decode": Answer({"text": "c"})}
         assert isinstance(failed["encode"], Fault)
-        assert last == {"encode": Answer({"ids": [98]}), "decode": Answer({"text": "b"})}
+        assert last == {"encode": Answer({"ids": [98]}), "decode": Answer({"text": "e"})}
         assert pair == {"encode": Answer({"ids": [97, 98]})}
         again = list(answer_as(asker, records))
     assert [replies for _, replies in again] == [record.replies for record in records]
@@ -161,6 +167,37 @@ def test_the_longest_tokens_stand_in_a_row() -> None:
     made = texts_of_vocabulary({0: "hug", 1: "s", 2: "pug"}, made=0)
     found = {each.name: each.text for each in made if each.section == "vocabulary/longest"}
     assert found == {"0+0": "hughug", "2+2": "pugpug", "1+1": "ss", "0+2": "hugpug", "2+1": "pugs"}
+
+
+def test_a_pack_has_each_text_once_with_its_ids(tmp_path: Path) -> None:
+    words = [Input("texts/words", "a", "ab"), Input("texts/words", "b", "\ud800")]
+    words += [Input("vocabulary/alone", str(id), text) for id, text in zip((98, 1, 2, 3, 98), TEXTS, strict=True)]
+    file = tmp_path / "mine.pack.jsonl"
+    with InProcessSession(Letters()) as session:
+        asker = Asker(session, UserModel("tokspec", {}, "mine.json", "0" * 64))
+        written = write_pack(file, asker, False, answer(asker, words))
+    assert (written.records, written.tokens) == (4, 4)
+    pack = read_pack(file)
+    assert pack.header == {
+        "tokspec_pack": 1,
+        "name": "mine",
+        "files": {"mine.json": "0" * 64},
+        "agreed": [{"name": "letters", "version": "1", "lines": 4}],
+        "suite": __version__,
+    }
+    assert [line for _, line in pack.lines] == [
+        {"text": "ab", "ids": [97, 98]},
+        {"text": "\ud800", "ids": [0xD800]},
+        {"text": "", "ids": [], "decoded": None},
+        {"text": "b", "ids": [98]},
+    ]
+
+
+def test_a_pack_needs_a_plain_name(tmp_path: Path) -> None:
+    with InProcessSession(Letters()) as session, pytest.raises(DataError) as caught:
+        write_pack(tmp_path / "My Pack.pack.jsonl", Asker(session, MODEL), False, [])
+    said = "--output: needs a name of small letters, digits, dots and hyphens before .pack.jsonl"
+    assert str(caught.value) == f"{tmp_path / 'My Pack.pack.jsonl'}: {said}"
 
 
 def test_faults_at_tokens_are_found(place: Any) -> None:

@@ -87,6 +87,8 @@ def input_of(operation: str, record: Record) -> dict[str, Any] | None:
         return {"text": record.input.text}
     if record.input.section.startswith("skipped/"):
         return _skipping(operation, record)
+    if operation == "decode" and is_token(record.input) and is_record_brief(record):
+        return {"ids": [int(record.input.name)]}
     if operation == "normalize":
         return {"text": record.input.text}
     if operation == "pre_tokenize":
@@ -137,6 +139,7 @@ class Asker:
             raise DataError(f"is nested more than {_DEEPEST_MODEL} levels deep", model.name)
         self._session = session
         self._timeouts = self._deaths = 0
+        self._texts: dict[int, str | None] = {}
         self.model = model
         asked = ("encode",) if ids_alone else OPERATIONS if stream is not None else OPERATIONS[:-1]
         self.operations = tuple(each for each in asked if each in session.hello.operations)
@@ -231,6 +234,12 @@ class Asker:
         else:
             yield from self._each("decode", [{"ids": ids} for ids in lists], "text")
 
+    def texts_of_tokens(self, ids: Sequence[int]) -> list[str | None]:
+        """Return the text that each id alone is decoded to, and ask about each once; None where there is none."""
+        new = [id for id in ids if id not in self._texts]
+        self._texts.update(zip(new, self.texts_of([[id] for id in new]), strict=True))
+        return [self._texts[id] for id in ids]
+
     def _each(self, operation: str, inputs: Sequence[Mapping[str, Any]], field: str) -> Iterator[Any]:
         """Ask about one after the other, and return a field of each answer; None where there is none."""
         requests = [Request(operation, "own", {}, input, self.model) for input in inputs]
@@ -310,12 +319,12 @@ def is_asked_briefly(input: Input) -> bool:
 
 
 def is_token(input: Input) -> bool:
-    """Whether a text is that of one token, whose ids are decoded too."""
-    return input.section == "vocabulary/alone"
+    """Whether a text is that of one token, whose name is its id: what the id is decoded to is asked too."""
+    return input.section == "vocabulary/alone" and input.name.isdecimal()
 
 
 def answer_briefly(asker: Asker, records: Sequence[Record]) -> list[Record | None]:
-    """Return records of the ids of texts alone, and of what those of a token are decoded to.
+    """Return records of the ids of texts alone, and of what the id of a token is decoded to.
 
     A record that has replies is asked what it was asked before. Instead of a record there is None where there is no
     answer: only the text alone shows why.
@@ -323,22 +332,22 @@ def answer_briefly(asker: Asker, records: Sequence[Record]) -> list[Record | Non
     ids = list(asker.ids_of([record.input.text for record in records]))
     decodes = "decode" in asker.operations
     tokens = [
-        found is not None and decodes and ("decode" in record.replies if record.replies else is_token(record.input))
-        for record, found in zip(records, ids, strict=True)
+        decodes and is_token(record.input) and (not record.replies or "decode" in record.replies) for record in records
     ]
-    asked = [
-        record.tokens if record.replies else found or []
-        for record, found, is_decoded in zip(records, ids, tokens, strict=True)
-        if is_decoded
-    ]
-    texts = iter(list(asker.texts_of(asked)))
+    asked = [int(record.input.name) for record, is_decoded in zip(records, tokens, strict=True) if is_decoded]
+    texts = iter(asker.texts_of_tokens(asked))
     answered: list[Record | None] = []
     for record, found, is_decoded in zip(records, ids, tokens, strict=True):
         text = next(texts) if is_decoded else ""
-        decoded = {"decode": Answer({"text": text})} if is_decoded else {}
         is_whole = found is None or text is None
-        answered.append(None if is_whole else Record(record.input, {"encode": Answer({"ids": found}), **decoded}))
+        answered.append(None if is_whole else brief_record(record.input, found, text if is_decoded else None))
     return answered
+
+
+def brief_record(input: Input, ids: list[Any] | None, decoded: str | None = None) -> Record:
+    """Return a record of ids, and of what the id of a token is decoded to."""
+    replies = {"encode": Answer({"ids": ids})} | ({} if decoded is None else {"decode": Answer({"text": decoded})})
+    return Record(input, replies)
 
 
 def _answer_whole(asker: Asker, batch: Sequence[Record], is_first: bool) -> list[Record]:

@@ -24,6 +24,7 @@ from tokspec.compare.answers import (
     Record,
     answer,
     answer_as,
+    brief_record,
     input_of,
     is_asked_briefly,
     is_token,
@@ -65,7 +66,7 @@ def default_inputs(asker: Asker, made: int, *, vocabulary: bool = True) -> list[
     texts = list(suite_texts())
     if vocabulary:
         parts = parts_of(asker.model)
-        decoded = asker.texts_of([[id] for id in parts.vocabulary])
+        decoded = asker.texts_of_tokens(list(parts.vocabulary))
         pairs = zip(parts.vocabulary.items(), decoded, strict=True)
         tokens = {id: text if text and "\ufffd" not in text else token for (id, token), text in pairs}
         special = list(texts_of_special_tokens(list(parts.special.values())))
@@ -184,30 +185,26 @@ def _differing(
         if number % _NOTED == 0 or number == len(inputs):
             note((number - 1) % _NOTED + 1)
         if one is None or one != other:
-            differing.append((_brief(each, one), _brief(each, other)))
+            answered = (Record(each) if ids is None else brief_record(each, ids) for ids in (one, other))
+            differing.append((next(answered), next(answered)))
         else:
             same.append((each, one))
     decodes = all("decode" in side.operations for side in (a, b)) and wanted("decode/vocabulary/alone")
-    tokens = [ids for each, ids in same if decodes and is_token(each)]
-    decoded = iter(list(zip(a.texts_of(tokens), b.texts_of(tokens), strict=True)))
+    tokens = [int(each.name) for each, _ in same if decodes and is_token(each)]
+    decoded = zip(a.texts_of_tokens(tokens), b.texts_of_tokens(tokens), strict=True)
     for section, group in groupby(same, lambda pair: pair[0].section):
         is_decoded = decodes and section == "vocabulary/alone"
         alike, tokens_alike = list[str](), 0
         for each, ids in group:
-            text, its = next(decoded) if is_decoded else ("", "")
+            text, its = next(decoded) if is_decoded and is_token(each) else ("", "")
             if text is None or text != its:
-                differing.append((_brief(each, ids, text), _brief(each, ids, its)))
+                said = (Record(each) if answer is None else brief_record(each, ids, answer) for answer in (text, its))
+                differing.append((next(said), next(said)))
             else:
                 alike.append(each.text)
                 tokens_alike += len(ids)
         tally.note_same(section, alike, tokens_alike, ("encode", "decode") if is_decoded else ("encode",))
     return differing
-
-
-def _brief(input: Input, ids: list[Any] | None, text: str | None = "") -> Record:
-    if ids is None or text is None:
-        return Record(input)
-    return Record(input, {"encode": Answer({"ids": ids})} | ({"decode": Answer({"text": text})} if text else {}))
 
 
 def compare_records(

@@ -23,7 +23,7 @@ from tokspec.cli.progress import ProgressBar
 from tokspec.compare.answers import Asker, answer
 from tokspec.compare.compare import Unanswered, default_inputs, file_inputs
 from tokspec.compare.inputs import FIELD, KINDS, Reading, files_of_texts
-from tokspec.compare.recording import Written, header_of, is_recording, write_recording
+from tokspec.compare.recording import Written, header_of, is_recording, write_pack, write_recording
 from tokspec.compare.report import count
 from tokspec.compare.sides import open_side, parse_side
 from tokspec.compare.tally import Tally
@@ -33,6 +33,7 @@ from tokspec.formats.cautions import cautions_of
 from tokspec.formats.user_model import CONVERTED, files_of_model, read_user_model
 from tokspec.judge.judging import end_problems
 from tokspec.sessions.limits import Limits
+from tokspec.suite.packs import ENDING
 
 #: Bytes of the longest text that is recorded: the answer to a longer one may be longer than a line may be.
 _LARGEST = 64 * 1024
@@ -87,6 +88,9 @@ def record_command(
     \b
     tokspec record tokenizers --model tokenizer.json -o before.ndjson
     tokspec record tokenizers texts.jsonl --field body --model tokenizer.json -o before.ndjson.gz
+    tokspec record tokenizers --no-vocabulary --model tokenizer.json -o mine.pack.jsonl
+
+    A name that ends in .pack.jsonl makes a pack, which tokspec run --pack and ports in any language read.
 
     The texts are the suite's own, some made of the vocabulary, and those of FILES. The same is recorded as the same
     bytes.
@@ -114,7 +118,10 @@ def record_command(
         header = header_of(asker, "added" if adds else "not added", said)
         with ProgressBar("recording", None if files else len(inputs), None if files else 0.0) as advance:
             records = unanswered.watch(answer(asker, chain(inputs, texts), advance))
-            written = write_recording(output, header, records)
+            if output.name.endswith(ENDING):
+                written = write_pack(output, asker, adds, records)
+            else:
+                written = write_recording(output, header, records)
     if (gets := asker.model.rewritten_for(session.hello.formats)) and gets != CONVERTED:
         click.echo(f"{header.who} gets {gets}")
     for operation, reason in dropped.items():
@@ -142,8 +149,10 @@ def _refuse_what_cannot_be(
         raise DataError("is empty; name an implementation", key="IMPLEMENTATION")
     if output.is_dir():
         raise DataError("is a folder; give the name of the recording in it", str(output), key="--output")
-    if not is_recording(implementation) and not output.name.removesuffix(".gz").endswith(".ndjson"):
-        raise DataError("needs a name that ends in .ndjson or .ndjson.gz", str(output), key="--output")
+    is_pack = output.name.endswith(ENDING)
+    if not (is_recording(implementation) or is_pack or output.name.removesuffix(".gz").endswith(".ndjson")):
+        message = f"needs a name that ends in .ndjson, .ndjson.gz or, for a pack, {ENDING}"
+        raise DataError(message, str(output), key="--output")
     side = parse_side(implementation)
     if side.recording is not None:
         raise DataError("is a recording; name an implementation", implementation)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
 from functools import cache
@@ -23,7 +24,7 @@ from tokspec.adapter import Hello
 from tokspec.base.display import compact, shorten
 from tokspec.base.errors import DataError
 from tokspec.base.files import open_ordinary, open_whole
-from tokspec.compare.answers import Asker, Input, Record, keep_ids
+from tokspec.compare.answers import Asker, Input, Record, is_record_brief, is_token, keep_ids
 from tokspec.compare.inputs import decompress, describe_broken, without_compression
 from tokspec.compare.models import summarize
 from tokspec.compare.texts import texts_hash
@@ -31,6 +32,8 @@ from tokspec.formats.user_model import UserModel, read_user_model
 from tokspec.judge.verdicts import effective_choices
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply
 from tokspec.suite.fixtures import load_suite
+from tokspec.suite.packs import ENDING
+from tokspec.suite.packs import write_line as write_line_of_pack
 
 #: The version of the format.
 FORMAT = 1
@@ -46,6 +49,9 @@ _FIELDS: Mapping[str, Mapping[str, str]] = {
     "encode": {"tokens": "tokens", "ids": "ids", "spans": "spans"},
     "decode": {"text": "decoded"},
 }
+
+#: What a pack may be called.
+_PACK = re.compile(r"[a-z0-9][a-z0-9.-]*")
 
 _AGAIN = "take it from where it is whole, or record it again"
 
@@ -124,6 +130,41 @@ def write_recording(file: Path, header: Header, records: Iterable[Record]) -> Wr
         # the same level always, and neither a name nor a time, so that the same has the same bytes
         with gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=stream, mtime=0) as compressed:
             return _write_lines(cast(BinaryIO, compressed), header, records)
+
+
+def write_pack(file: Path, asker: Asker, adds: bool, records: Iterable[Record]) -> Written:
+    """Write a pack of a user's own file, which ports in any language read: texts with ids, and what these decode to.
+
+    A text without ids is left out, and a text is in a pack once.
+
+    Raises:
+        DataError: it cannot be written, or its name is none for a pack.
+    """
+    name = file.name.removesuffix(ENDING)
+    if not _PACK.fullmatch(name):
+        message = f"needs a name of small letters, digits, dots and hyphens before {ENDING}"
+        raise DataError(message, str(file), key="--output")
+    option = {"add_special_tokens": adds} if asker.options["encode"] else {}
+    lines, written = dict[str, dict[str, Any]](), Written()
+    for record in records:
+        encoded, decoded = record.replies.get("encode"), record.replies.get("decode")
+        ids = encoded.result.get("ids") if isinstance(encoded, Answer) else None
+        text = record.input.text
+        if ids is None or None in ids or text in lines or record.input.section.startswith("skipped/"):
+            continue
+        lines[text] = {"text": text, **option, "ids": ids}
+        came = decoded.result.get("text") if isinstance(decoded, Answer) else None
+        if is_token(record.input) and is_record_brief(record) and ids != [int(record.input.name)]:
+            came = None  # it is what the token's own id is decoded to
+        if came != text:
+            lines[text]["decoded"] = came
+        written.records += 1
+        written.tokens += len(ids)
+    who = {"name": asker.hello.name, "version": asker.hello.version, "lines": len(lines)}
+    header = {"tokspec_pack": 1, "name": name, "files": {asker.model.name: asker.model.sha256}, "agreed": [who]}
+    with open_whole(file) as stream:
+        stream.writelines(map(write_line_of_pack, ({**header, "suite": __version__}, *lines.values())))
+    return written
 
 
 def _write_lines(stream: BinaryIO, header: Header, records: Iterable[Record]) -> Written:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from tokspec.base.display import did_you_mean
 from tokspec.base.errors import AdapterFault, DataError
 from tokspec.base.files import fixtures_folder, read_bounded
-from tokspec.base.json_values import decode_line
+from tokspec.base.json_values import decode_line, to_hex_form
 from tokspec.suite import schema
 from tokspec.suite.cases import Case, Model, Suite
 
@@ -105,6 +105,16 @@ def find_pack(word: str) -> Path:
         there = f"there are {', '.join(names)}" if names else "none comes with this installation"
         raise DataError(f"is no file and no pack; {did_you_mean(word, names)}{there}", key=word or "''")
     return packs_folder() / f"{word}{ENDING}"
+
+
+def write_line(line: Mapping[str, Any]) -> bytes:
+    r"""Write a line of a pack.
+
+    >>> write_line({"text": "é", "ids": [3]}), write_line({"text": "\ud800", "ids": [3]})
+    (b'{"text":"\xc3\xa9","ids":[3]}\n', b'{"text":{"hex":"eda080"},"ids":[3]}\n')
+    """
+    plain = to_hex_form(line)
+    return json.dumps(plain, ensure_ascii=False, separators=(",", ":")).encode("utf-8") + b"\n"
 
 
 def read_pack(file: Path) -> Pack:
