@@ -36,6 +36,7 @@ from tokspec.compare.recording import Recording
 from tokspec.compare.report import count
 from tokspec.compare.tally import Tally
 from tokspec.compare.texts import suite_texts, texts_of_special_tokens, texts_of_vocabulary
+from tokspec.formats.user_model import UserModel
 from tokspec.judge.runner import make_request
 from tokspec.judge.verdicts import effective_choices
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply, is_unsupported
@@ -57,19 +58,28 @@ _KINDS = ("texts", "special_tokens", "skipped", "vocabulary", "inputs")
 _SHOWN = 8
 
 
-def default_inputs(asker: Asker, made: int, *, vocabulary: bool = True) -> list[Input]:
+def default_inputs(asker: Asker, made: int, *, vocabulary: bool = True, other: UserModel | None = None) -> list[Input]:
     """Return the suite's texts, and those that are made of the model's vocabulary, ``made`` of each kind.
 
     What a token stands for is asked of the implementation; a part of a character, or what is no text, stands for
-    itself as the vocabulary has it.
+    itself as the vocabulary has it. Where the model of the other side is given, texts are made of the tokens alone that
+    both have by the same id, and texts with a special token of one of them alone are left out: the models tell of
+    these.
     """
-    texts = list(suite_texts())
+    parts = parts_of(asker.model)
+    its = parts_of(other) if other else parts
+    apart = {token for _, token in parts.special.items() ^ its.special.items()}
+    texts = [each for each in suite_texts() if not any(token in each.text for token in apart)]
     if vocabulary:
-        parts = parts_of(asker.model)
-        decoded = asker.texts_of_tokens(list(parts.vocabulary))
-        pairs = zip(parts.vocabulary.items(), decoded, strict=True)
+        of_other = {**its.special, **its.vocabulary} if other else parts.vocabulary
+        found = {
+            id: token for id, token in parts.vocabulary.items() if of_other.get(id) == token and token not in apart
+        }
+        decoded = asker.texts_of_tokens(list(found))
+        pairs = zip(found.items(), decoded, strict=True)
         tokens = {id: text if text and "\ufffd" not in text else token for (id, token), text in pairs}
-        special = list(texts_of_special_tokens(list(parts.special.values())))
+        both = [token for id, token in parts.special.items() if its.special.get(id) == token]
+        special = list(texts_of_special_tokens(both))
         texts += special
         if "skip_special_tokens" in asker.hello.decode_options and "decode" in asker.operations:
             texts += (each._replace(section=each.section.replace("special_tokens", "skipped", 1)) for each in special)

@@ -354,7 +354,7 @@ class _Diff:
         if isinstance(one, Asker) and isinstance(other, Asker):
             one.drop_missing_stages()
             with ProgressBar("making texts of the vocabulary", None):
-                inputs = default_inputs(one, self.made)
+                inputs = default_inputs(one, self.made, other=other.model)
             with ProgressBar("comparing texts", len(inputs), expected=0.0) as bar:
                 compare_texts(one, other, inputs, tally, self._is_wanted, lambda number: bar(by=number))
         else:
@@ -432,6 +432,10 @@ class _Diff:
 
     def _notes(self, tally: Tally) -> list[str]:
         notes = list(self.notes)
+        if not self.only_files and all(self.own) and not self._recordings and self.own[0] is not self.own[1]:
+            notes.append(
+                "texts are made of the tokens that both models have by the same id, without special tokens of one"
+            )
         for letter, model in zip("AB", dict.fromkeys(self.own), strict=False):
             who = "" if self.own[0] is self.own[1] else f" of {letter}"
             notes += [f"the model{who}: {caution}" for caution in (cautions_of(model) if model else ())]
@@ -505,7 +509,9 @@ class _Diff:
         first: dict[tuple[str, str], int] = {}
         found = {}
         for number, group in enumerate(() if self.saved else tally.causes):
-            key = (group.cause.operation, group.cause.what)
+            # a normalizer that is another in the models has the same cause whatever it does to a text
+            is_told = group.cause.operation == "normalize" and self.own[0] is not self.own[1]
+            key = (group.cause.operation, "" if is_told else group.cause.what)
             if first.setdefault(key, number) != number:
                 found[number] = first[key]
         return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isclose
 from operator import itemgetter
@@ -59,31 +59,39 @@ def parts_of(model: UserModel) -> ModelParts:
         neutral = model.neutral
     except Unsupported:
         return ModelParts({}, [], {}, {})
-    return _parts_of_neutral(neutral, _flatten)
+    return _parts_of_neutral(neutral, neutral)
 
 
 def parts_of_two(a: UserModel, b: UserModel) -> tuple[ModelParts, ModelParts]:
     """Take two models apart so that they can be compared: where they are of two formats, by what they mean."""
     if a.format != b.format:
         try:
-            return _parts_of_neutral(a.neutral, dict), _parts_of_neutral(b.neutral, dict)
+            one, other = a.neutral, b.neutral
+            return _parts_of_neutral(one, other), _parts_of_neutral(other, one)
         except Unsupported:
             pass
     return parts_of(a), parts_of(b)
 
 
-def _parts_of_neutral(
-    neutral: Mapping[str, Any], settings_of: Callable[[dict[str, Any]], dict[str, Any]]
-) -> ModelParts:
+def _parts_of_neutral(neutral: Mapping[str, Any], other: Mapping[str, Any]) -> ModelParts:
+    """Take a neutral form apart; a stage that is of another type in the other model is one setting."""
     vocabulary = tokens_by_id(neutral)
     special = {token["id"]: token["content"] for token in added_tokens_of(neutral) if token["id"] is not None}
     scores = dict(neutral.get("tokens", ()))
     if "scores" in neutral:
         scores = {_content(row): score for row, score in zip(neutral["vocabulary"], neutral["scores"], strict=True)}
-    settings = settings_of({key: value for key, value in neutral.items() if key not in _LISTS})
+    settings: dict[str, Any] = {}
+    for key, value in neutral.items():
+        if key not in _LISTS:
+            is_like = _type(value) == _type(other.get(key))
+            settings |= _flatten(value, f"{key}.") if is_like else {key: value}
     settings |= {"scores": f"sha256 {digest(neutral['scores'])}"} if "scores" in neutral else {}
     settings |= {f"pieces.{kind}": f"{len(each)} pieces" for kind, each in neutral.get("piece_types", {}).items()}
     return ModelParts(vocabulary, neutral.get("merges", []), special, settings, scores)
+
+
+def _type(value: Any) -> Any:
+    return value.get("type") if isinstance(value, Mapping) else None
 
 
 def _content(row: Any) -> str:

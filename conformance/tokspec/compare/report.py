@@ -30,6 +30,9 @@ from tokspec.suite.cases import Case, bare_case
 #: Characters of a text that a line shows.
 _SHOWN = 60
 
+#: Kinds of characters that are named at which a cause is met, too.
+_ALSO = 6
+
 #: How many reasons why something was not compared have a line.
 _REASONS = 10
 
@@ -101,28 +104,34 @@ def describe_comparison(summary: Summary, show: int) -> Iterator[str]:
     if summary.models:
         yield from ("", "model:", *(f"  {visible(line)}" for line in summary.models))
     yield ""
-    groups = summary.tally.causes
-    for number, group in enumerate(groups[:show]):
-        yield click.style(visible(f"{number + 1}. {group.cause}"), fg="red", bold=True)
-        rows = [*_rows(group, summary.explained.get(number), summary.tally, summary.like.get(number))]
+    causes = [(number, group) for number, group in enumerate(summary.tally.causes) if number not in summary.like]
+    for place, (number, group) in enumerate(causes[:show], 1):
+        yield click.style(visible(f"{place}. {group.cause}"), fg="red", bold=True)
+        rows = [*_rows(group, summary.explained.get(number), summary.tally), *_also(summary, number)]
         rows += [("rule", summary.rules[number])] if number in summary.rules else []
         yield from (visible(f"   {label:<9} {text}").rstrip() for label, text in rows)
         yield ""
-    if len(groups) > show:
-        more = len(groups) - show
-        yield f"… and {count(more, 'more cause')}; --show {len(groups)} shows {'it' if more == 1 else 'them all'}\n"
+    if len(causes) > show:
+        more = len(causes) - show
+        yield f"… and {count(more, 'more cause')}; --show {len(causes)} shows {'it' if more == 1 else 'them all'}\n"
     yield from map(visible, _counts(summary))
     yield click.style(summary.headline, bold=True)
 
 
-def _rows(group: Group, explained: Explained | None, tally: Tally, like: int | None) -> Iterator[tuple[str, str]]:
+def _also(summary: Summary, number: int) -> Iterator[tuple[str, str]]:
+    """Return the row of the causes that are one at other kinds of characters."""
+    found = [group for at, group in enumerate(summary.tally.causes) if summary.like.get(at) == number]
+    if found:
+        shown = [f"{group.cause.where or group.cause.what}: {group.texts:,}" for group in found[:_ALSO]]
+        more = sum(group.texts for group in found[_ALSO:])
+        yield "also", ", ".join([*(f"at {each}" for each in shown), *([f"and {more:,} more"] if more else [])])
+
+
+def _rows(group: Group, explained: Explained | None, tally: Tally) -> Iterator[tuple[str, str]]:
     """Return the rows of a cause: how often, the small input with both answers, and where it was first met."""
     tokens = f", {share(group.tokens, tally.most_tokens)} of tokens" if group.tokens else ""
     yield "inputs", f"{share(group.texts, tally.compared)}{tokens}; first {group.first}"
     example = group.example
-    if like is not None:
-        yield "like", f"{like + 1}: {group.cause.operation} {shorten(compact(example.text), _SHOWN)}"
-        return
     small = explained.small if explained else None
     if small:
         yield from _answers(small.cause.operation, small.input, small.outcome.a, small.outcome.b)
