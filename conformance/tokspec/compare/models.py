@@ -86,7 +86,8 @@ def _parts_of_neutral(neutral: Mapping[str, Any], other: Mapping[str, Any]) -> M
             is_like = _type(value) == _type(other.get(key))
             settings |= _flatten(value, f"{key}.") if is_like else {key: value}
     settings |= {"scores": f"sha256 {digest(neutral['scores'])}"} if "scores" in neutral else {}
-    settings |= {f"pieces.{kind}": f"{len(each)} pieces" for kind, each in neutral.get("piece_types", {}).items()}
+    pieces = [f"{len(each)} {kind}" for kind, each in neutral.get("piece_types", {}).items()]
+    settings |= {"pieces": ", ".join(pieces)} if pieces else {}
     return ModelParts(vocabulary, neutral.get("merges", []), special, settings, scores)
 
 
