@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -212,3 +213,20 @@ def test_faults_at_tokens_are_found(place: Any) -> None:
         "",
         "A and B differ in 3 (50 %) of 6 inputs, 15 bytes; 12 (80 %) of 15 tokens differ",
     ]
+
+
+@pytest.mark.slow
+def test_an_interruption_shows_what_is_known(place: Any) -> None:
+    tokens = ["Q", *(f"WAITS{number}" for number in range(4000))]
+    (place.folder / "model.json").write_text(json.dumps({"type": "bpe", "vocabulary": tokens, "merges": []}))
+    sides = ("trouble:Troubled", "trouble:Sound", *place.loaded)
+    process = place.start("--select", "texts/*", "--select", "vocabulary/alone", "--show", "0", sides=sides)
+    line = ""
+    while "comparing texts" not in line:  # which a slow comparison tells after five seconds, and again later
+        line = process.stderr.readline()
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, err.splitlines()[-1]) == (2, "interrupted")
+    found = out.splitlines()
+    assert "interrupted: what was not asked by then is not compared" in found
+    assert found[-1].startswith("A and B ")
