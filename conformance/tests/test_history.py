@@ -13,7 +13,7 @@ from tokspec.adapters.registry import FoundAdapter, find
 from tokspec.base.errors import DataError
 from tokspec.cli import tokspec as group
 from tokspec.compare import history as module
-from tokspec.compare.history import history, json_history, releases, text_history
+from tokspec.compare.history import first_and_newest, history, json_history, releases, text_history
 from tokspec.suite.cases import Suite
 from tokspec.suite.fixtures import load_suite
 
@@ -70,6 +70,8 @@ def test_a_release_is_told_by_what_it_changed() -> None:
         "bpe-toy-encode-hugs",
         "    fixed          fail → unsupported: encode: not the unknown token where the case has it: bpe-toy-encode-mug",
     ]
+    # all three are wrong in 1.0 and not offered in 3.0, which counts as fixed
+    assert (first_and_newest(found), first_and_newest(found[:3])) == ("from 1.0 to 3.0: 3 fixed", "")
     assert list(text_history([found[2], replace(found[2], version="5.0")], 3)) == [
         "4.0 to 5.0  2 releases; the last: mine==4.0: cannot be had: no such release"
     ]

@@ -253,6 +253,19 @@ def text_history(found: Iterable[Release], show: int) -> Iterator[str]:
         yield visible(f"{which}{last.fault}" if others else f"{first.version:<10}  {first.fault}")
 
 
+def first_and_newest(found: Sequence[Release]) -> str:
+    """Compare the first of releases with the newest, in a line; nothing where fewer than three were judged."""
+    judged = [release for release in found if release.report]
+    if len(judged) < 3:
+        return ""
+    first, newest = judged[0], judged[-1]
+    assert first.report is not None
+    assert newest.report is not None
+    told = replace(newest, changes=tuple(changes(first.report, newest.report))).counts()
+    changed = ", ".join(f"{told[what]} {what}" for what in dict.fromkeys(TOLD.values()) if told[what])
+    return f"from {first.version} to {newest.version}: {changed or 'no case changed'}"
+
+
 def _text_release(release: Release, show: int) -> Iterator[str]:
     assert release.report is not None
     counts, told = release.report.run.counts, release.counts()

@@ -12,7 +12,7 @@ import click
 from tokspec.base.errors import DataError
 from tokspec.base.files import write_whole
 from tokspec.cli.options import COUNT, FILE, POSITIVE, fixtures_option
-from tokspec.compare.history import Release, history, json_history, releases, text_history
+from tokspec.compare.history import Release, first_and_newest, history, json_history, releases, text_history
 from tokspec.compare.report import count
 from tokspec.report.text import say
 from tokspec.suite.fixtures import load_suite
@@ -46,6 +46,8 @@ def history_command(
             click.echo(f"{name}:")
         own = found[name] = list[Release]()
         for line in text_history(_kept_in(own, history(name, versions, suite)), show):
+            say([line])
+        if line := first_and_newest(own):
             say([line])
     judged = [release for each in found.values() for release in each if release.report]
     asked, minutes = sum(release.asked > 0 for release in judged), (time.monotonic() - start) / 60
