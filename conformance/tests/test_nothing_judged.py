@@ -110,6 +110,10 @@ server.main()
 """
 
 
+#: A comparison of files alone.
+FILES = ("texts.txt", "--only-files", "--model", "tokenizer.json")
+
+
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "mine.py").write_text(ADAPTERS, "utf-8")
@@ -123,11 +127,18 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_two_programs_that_crash_on_every_text_do_not_agree(run: Run, folder: Path) -> None:
     sides = [f"{sys.executable} {NEARLY_RIGHT} crash-always {side}" for side in "ab"]
-    status, out, _ = run("diff", *sides, "texts.txt", "--model", "tokenizer.json")
+    status, out, _ = run("diff", *sides, *FILES)
     assert (status, out.splitlines()[-2:]) == (
         2,
         ["not compared: 2 times: encode: A crashes, and so does B", "A and B: nothing was compared"],
     )
+
+
+def test_what_cannot_be_asked_about_the_suites_texts_does_not_hide_what_came_of_files(run: Run, folder: Path) -> None:
+    sides = [f"{sys.executable} {NEARLY_RIGHT} crash-always {side}" for side in "ab"]
+    status, out, err = run("diff", *sides, "texts.txt", "--model", "tokenizer.json")
+    assert (status, out.splitlines()[-1]) == (2, "A and B: nothing was compared")
+    assert "not done: the suite's texts: tokref" in err
 
 
 @pytest.mark.slow
@@ -153,7 +164,7 @@ def test_a_program_that_ends_after_an_answer_is_no_agreement_over_files(run: Run
     program = f"{sys.executable} ends.py"
     (folder / "texts.txt").write_text("a\nab\nba\nb\n", "utf-8")
     junit = folder / "junit.xml"
-    status, out, _ = run("diff", "tokfast", program, "texts.txt", "--model", "tokenizer.json", "--junit", junit)
+    status, out, _ = run("diff", "tokfast", program, *FILES, "--junit", junit)
     assert (status, out.splitlines()[-1]) == (1, "A and B agree on 4 inputs, 6 bytes; 0 (0 %) of 6 tokens differ")
     assert "exit status 0" in junit.read_text("utf-8")
 
@@ -163,7 +174,7 @@ def test_a_comparison_of_files_is_asked_again_when_the_adapter_has_changed(run: 
     wrong = (
         right + "    def run(self, operation, model, input):\n        return {'tokens': [], 'ids': [], 'spans': []}\n"
     )
-    command = ("diff", "tokfast", "yours:Mine", "texts.txt", "--model", "tokenizer.json")
+    command = ("diff", "tokfast", "yours:Mine", *FILES)
     (folder / "yours.py").write_text(right, "utf-8")
     assert run(*command)[0] == 0
     status, out, _ = run(*command)

@@ -200,7 +200,12 @@ class _Diff:
         models = self._models()
         tally = self._compare_files(models) if self.files else Tally()
         if not (self.only_files or self.progress.interrupted):
-            self._compare_here(tally)
+            try:
+                self._compare_here(tally)
+            except DataError as error:
+                if not self.files:
+                    raise
+                self.progress.faults.append(f"the suite's texts: {error}")
         if unmatched := [pattern for pattern in self.patterns if pattern not in self._matched]:
             raise DataError(f"{' '.join(unmatched)} matches nothing that was asked", key="--select")
         explained = {} if self.progress.interrupted else dict(self._explain(tally))
