@@ -139,6 +139,7 @@ class Asker:
             raise DataError(f"is nested more than {_DEEPEST_MODEL} levels deep", model.name)
         self._session = session
         self._timeouts = self._deaths = 0
+        self._ids_alone = ids_alone
         self._texts: dict[int, str | None] = {}
         self.model = model
         asked = ("encode",) if ids_alone else OPERATIONS if stream is not None else OPERATIONS[:-1]
@@ -201,7 +202,8 @@ class Asker:
         for index, reply in self._session.ask(requests):
             self._give_up_after(reply)
             found[index] = reply
-        return [check_form(request.operation, found[index]) for index, request in enumerate(requests)]
+        replies = [check_form(request.operation, found[index]) for index, request in enumerate(requests)]
+        return [_ids_of(reply) for reply in replies] if self._ids_alone else replies
 
     def _give_up_after(self, reply: Reply) -> None:
         is_timeout = isinstance(reply, Fault) and reply.kind == "timeout"
@@ -303,6 +305,11 @@ def answer(
                 record = brief or next(asked)
                 note(record)
                 yield record
+
+
+def _ids_of(reply: Reply) -> Reply:
+    """Return an answer without all but its ids."""
+    return Answer({"ids": reply.result["ids"]}) if isinstance(reply, Answer) and "ids" in reply.result else reply
 
 
 def keep_ids(record: Record) -> Record:

@@ -125,7 +125,7 @@ def cause_of(outcome: Outcome, text: str) -> Cause:
 
 
 #: A place in a text or a file, in which two messages of one fault differ.
-_PLACE = re.compile(r"\b(line|column|position|index|byte|char) \d+")
+_PLACE = re.compile(r"\b((?:line|column|position|index|byte|char|len|length)(?: is)?) \d+")
 
 
 def _describe(reply: Reply) -> str:

@@ -167,14 +167,14 @@ def compare_texts(
         elif any(wanted(f"{operation}/{section}") for operation in a.operations):
             whole.append(each)
     compare_records(a, b, whole, wanted, lambda record: note(1), tally)
-    units, names = (unit_of(a), unit_of(b)), _Names(a, b)
+    units, names = (unit_of(a), unit_of(b)), Names(a, b)
     differing = _differing(a, b, brief, tally, wanted, note)
-    pairs = _pairs(a, b, (one.input for one, _ in differing), tally)
-    for pair, answered in zip(pairs, differing, strict=True):
+    asked = pairs(a, b, (one.input for one, _ in differing), tally)
+    for pair, answered in zip(asked, differing, strict=True):
         # who answers otherwise where it is asked about one text alone has given two answers, and both count
         if all(each.replies for each in answered) and not any(each.differs for each in _compare(*pair, units)):
             pair = answered
-        _note(tally, *_named(*pair, names), units, wanted)
+        note_pair(tally, *named(*pair, names), units, wanted)
 
 
 def _differing(
@@ -238,14 +238,14 @@ def compare_records(
     Raises:
         DataError: a recording has changed since it was read, or one side answers nothing.
     """
-    tally, units, names = Tally() if tally is None else tally, (unit_of(a), unit_of(b)), _Names(a, b)
-    for one, other in _pairs(a, b, inputs, tally):
-        _note(tally, *_named(one, other, names), units, wanted)
+    tally, units, names = Tally() if tally is None else tally, (unit_of(a), unit_of(b)), Names(a, b)
+    for one, other in pairs(a, b, inputs, tally):
+        note_pair(tally, *named(one, other, names), units, wanted)
         note(one)
     return tally
 
 
-class _Names:
+class Names:
     """The tokens of ids, where both sides have the same model; they are looked up when an id differs."""
 
     def __init__(self, a: Asker | Recording, b: Asker | Recording) -> None:
@@ -259,7 +259,7 @@ class _Names:
         return parts_of(self._model).vocabulary if self._model else {}
 
 
-def _named(one: Record, other: Record, names: _Names) -> tuple[Record, Record]:
+def named(one: Record, other: Record, names: Names) -> tuple[Record, Record]:
     """Name the ids of two encodings by their tokens, where the ids differ and a side does not name its own."""
     a, b = (each.replies.get("encode") for each in (one, other))
     if not (isinstance(a, Answer) and isinstance(b, Answer)) or "tokens" in a.result.keys() & b.result.keys():
@@ -275,7 +275,7 @@ def _named(one: Record, other: Record, names: _Names) -> tuple[Record, Record]:
     return next(renamed), next(renamed)
 
 
-def _note(tally: Tally, one: Record, other: Record, units: tuple[str, str], wanted: Callable[[str], bool]) -> None:
+def note_pair(tally: Tally, one: Record, other: Record, units: tuple[str, str], wanted: Callable[[str], bool]) -> None:
     """Count what two records of a text come to."""
     section = judged_section(one.input.section)
     outcomes = [outcome for outcome in _compare(one, other, units) if wanted(f"{outcome.operation}/{section}")]
@@ -297,7 +297,7 @@ def judged_section(section: str) -> str:
     return first if first in ("special_tokens", "skipped", "inputs") else section
 
 
-def _pairs(
+def pairs(
     a: Asker | Recording, b: Asker | Recording, inputs: Iterable[Input], tally: Tally
 ) -> Iterator[tuple[Record, Record]]:
     """Return what A and B have of each text."""

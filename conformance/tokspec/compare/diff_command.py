@@ -229,6 +229,9 @@ class _Diff:
             raise click.UsageError("FILES are for two implementations; the texts are those of the recording")
         if self.a == self.b and self.model_b is None:
             raise click.UsageError("this compares a side with itself; name another one, or give --model twice")
+        if self.adds and (without := [each for each in self._recordings if each.header.special_tokens == "not added"]):
+            message = "was recorded without --add-special-tokens; record it with that, or leave it out here"
+            raise DataError(message, without[0].name)
         if self.model_b and self.sides[1].recording:
             raise DataError("is for an implementation, and B is a recording, which has its model", key="--model")
         if self.model_b and not (self.model or self.sides[0].recording):
@@ -464,10 +467,13 @@ class _Diff:
         a, b = self._side_choices
         settings = self._recordings[0].header.model.get("settings", {})
         types = {str(value).lower() for path, value in settings.items() if path.rpartition(".")[2] == "type"}
+        found = []
         for name in sorted(a.keys() & b.keys() - {"offset_unit", "bpe_training_tie"}):
             bears = types & _TYPES.get(name.partition("_")[0], types)
             if a[name] != b[name] and (bears or not types):
-                yield f"declared otherwise, which may be why: {name}: {a[name]} in A, {b[name]} in B"
+                found.append(f"{name}: {a[name]} in A, {b[name]} in B")
+        if found:
+            yield f"declared otherwise, which may be why: {'; '.join(found)}"
 
     # Reporting
 

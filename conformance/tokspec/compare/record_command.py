@@ -128,6 +128,10 @@ def record_command(
         click.echo(visible(f"not asked: {operation}: {reason}"))
     for line in unanswered.lines:
         click.echo(visible(line), err=True)
+    if output.name.endswith(ENDING) and mine.has_post_processor and not adds:
+        click.echo(
+            "the pack is without what the post-processor adds, such as BOS; --add-special-tokens makes one with it"
+        )
     _say(header.who, model.name, written, output)
     ended = [f"not well: {fault}; no text is to blame" for fault in dict.fromkeys(map(str, asker.unblamed))]
     ended += [f"not well: {problem}" for problem in end_problems(session)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from contextlib import ExitStack, suppress
@@ -32,6 +33,9 @@ _ENDINGS: Mapping[str, str] = {
 
 #: What the authors of GPT-2 called the files that others call so.
 _FIRST_NAMES: Mapping[str, str] = {"vocab.json": "encoder.json", "merges.txt": "vocab.bpe"}
+
+#: Tokens that no merge makes, which are special, as far as a message names them.
+_SPECIAL = 4
 
 #: What some put after the end of a name: tokenizer.model.v3.
 _VERSION = re.compile(r"\.v[0-9]\w*$")
@@ -100,7 +104,10 @@ def _refuse_bytes_uncut(content: Any, path: Path) -> None:
         return
     if "pre_tokenizer" in model or not {from_bytes(bytes([byte])) for byte in range(256)} <= {*ids_of(model)}:
         return
-    example = '{"pre_tokenizer": {"type": "byte_level"}, "decoder": {"type": "byte_level"}}'
+    made = {"".join(merge) for merge in model["merges"]}
+    special = [token for token in ids_of(model) if len(token) > 1 and token not in made][:_SPECIAL]
+    told: dict[str, Any] = {"pre_tokenizer": {"type": "byte_level"}, "decoder": {"type": "byte_level"}}
+    example = json.dumps(told | ({"special_tokens": special} if special else {}), ensure_ascii=False)
     first = next(iter(files_of(BPE_FORMAT, path).values()))
     name = first.with_suffix(BESIDE).name
     message = "has tokens of bytes, and nothing says how a text is cut before it becomes bytes"

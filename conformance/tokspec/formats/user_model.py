@@ -17,7 +17,7 @@ from tokspec import formats
 from tokspec.base.errors import DataError, Unsupported
 from tokspec.base.files import read_at_most
 from tokspec.formats.neutral import is_weight
-from tokspec.formats.on_disk import beside_of, content_of, files_of, format_of, read_file
+from tokspec.formats.on_disk import beside_of, content_of, files_of, format_of, on_the_disk, read_file
 from tokspec.formats.other_forms import name_bytes, name_object
 from tokspec.formats.tiktoken_ranks import FORMAT as RANKS
 from tokspec.formats.tiktoken_ranks import stages_told
@@ -156,6 +156,11 @@ def read_user_model(path: Path, format: str | None = None, *, whole: bool = Fals
     content = content_of(format, path)
     if format == RANKS:
         _refuse_untold(content, path, told)
+    if told:
+        try:
+            formats.read(format, content)
+        except DataError as error:
+            raise on_the_disk(error, format, path) from None
     if format in _OBJECTS and not (isinstance(content, dict) and isinstance(content.get("model"), dict)):
         unknown = "is no tokenizer.json: it has no object model; give --format if it is something else"
         raise DataError(name_object(content) or unknown, str(path))

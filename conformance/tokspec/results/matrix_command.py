@@ -90,7 +90,8 @@ def matrix_command(
     SentencePiece .model or a file of ranks. What each came to is kept in the folder, and not computed again.
 
     Exit status: 0 if every run conforms, 1 if one does not, 2 if none is here or a file of --vocabularies cannot be
-    compared.
+    compared. With --model: 0 if all that load the file give the right ids, 1 if one does not, 2 if none does, or one
+    that is named cannot be asked.
     """
     site = _site() if html else None
     if impls and not model:
@@ -146,7 +147,9 @@ def _ask_about(file: Path, impls: Sequence[str], list_file: Path | None, made: i
     with ProgressBar("asking", len(sides) + 1) as bar:
         rows = ask_all(model, sides, made, bar)
     click.echo("\n".join((text_rows if form == "text" else markdown_rows)(rows)))
-    return 0 if any(row.input[1] for row in rows) else 2
+    if not any(row.input[1] for row in rows) or (impls and any(row.reason for row in rows)):
+        return 2
+    return 0 if all(row.input[0] == row.input[1] for row in rows) else 1
 
 
 def _list_of_checkout() -> Path | None:

@@ -8,19 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tokspec.base.display import compact, shorten, visible
 from tokspec.base.errors import DataError
-from tokspec.compare.answers import Asker, answer
-from tokspec.compare.compare import compare_records, default_inputs
+from tokspec.compare.answers import Asker, Record, answer, input_of, keep_ids
+from tokspec.compare.causes import compare_replies
+from tokspec.compare.compare import Names, default_inputs, named, pairs, unit_of
 from tokspec.compare.recording import Recording, header_of, read_recording, write_recording
 from tokspec.compare.sides import Side, open_side
-from tokspec.compare.tally import Group, Tally
+from tokspec.compare.tally import Tally
 from tokspec.formats.user_model import CONVERTED, UserModel
-from tokspec.judge.verdicts import effective_choices
+from tokspec.judge.verdicts import Verdict, effective_choices
+from tokspec.protocol.messages import Answer, Reply
 from tokspec.report.markdown import escape_markup
 from tokspec.results.vocabularies import library_of
 from tokspec.sessions.limits import Limits
@@ -28,15 +30,11 @@ from tokspec.sessions.limits import Limits
 #: What a process may take.
 _LIMITS = Limits(case_seconds=20, start_seconds=120)
 
-#: What causes of ``encode`` are about that leave the ids as they are.
-_POSITIONS = "the same tokens, other spans"
-_NAMES = "the same ids, other tokens"
-
 #: Characters of a text that a row shows.
 _SHOWN = 40
 
 #: What is said of the form in which an implementation got the model.
-_GETS = {"": "the file", CONVERTED: "the model converted"}
+_GETS = {"": "your file", CONVERTED: "a conversion"}
 
 _HEAD = ("implementation", "gets", "model input", "text", "positions", "most often")
 
@@ -104,8 +102,60 @@ def _only_ids_and_text(asker: Asker) -> Asker:
     return asker
 
 
+@dataclass
+class _Counts:
+    """How many texts are right, of how many, and what differs: of those with a wrong input, and of all others."""
+
+    input: list[int] = field(default_factory=lambda: [0, 0])
+    text: list[int] = field(default_factory=lambda: [0, 0])
+    positions: list[int] = field(default_factory=lambda: [0, 0])
+    wrong: Tally = field(default_factory=Tally)
+    others: Tally = field(default_factory=Tally)
+
+    def add(self, one: Record, other: Record, units: tuple[str, str], names: Names) -> None:
+        """Count what tokfast and an implementation made of a text."""
+        if "encode" in one.replies and (reply := other.replies.get("encode")) and _has_ids(reply):
+            ids = named(keep_ids(one), keep_ids(other), names)
+            is_wrong = self._note(self.wrong, self.input, ids, "encode", units)
+            if not is_wrong and (spans := _spans(one, other)):
+                self._note(self.others, self.positions, spans, "encode", units)
+        if "decode" in one.replies and "decode" in other.replies:
+            self._note(self.others, self.text, (one, other), "decode", units)
+
+    @staticmethod
+    def _note(
+        tally: Tally, counts: list[int], pair: tuple[Record, Record], operation: str, units: tuple[str, str]
+    ) -> bool:
+        """Compare an operation, count it, and say whether it differs."""
+        one, other = pair
+        input = input_of(operation, one) or {"text": one.input.text}
+        outcome = compare_replies(operation, input, one.replies[operation], other.replies[operation], units)
+        if outcome.verdict is Verdict.UNSUPPORTED:
+            return False
+        counts[0] += not outcome.differs
+        counts[1] += 1
+        if outcome.differs:
+            tally.note("texts", one.input.place, one.input.text, [outcome])
+        return outcome.differs
+
+
+def _spans(one: Record, other: Record) -> tuple[Record, Record] | None:
+    """Return records of spans alone; None where a side gives none."""
+    replies = [each.replies["encode"] for each in (one, other)]
+    found = [reply.result.get("spans") if isinstance(reply, Answer) else None for reply in replies]
+    if None in found:
+        return None
+    a, b = (replace(one, replies={"encode": Answer({"spans": spans})}) for spans in found)
+    return a, b
+
+
+def _has_ids(reply: Reply) -> bool:
+    """Whether a reply can be held to ids: a refusal and a fault can."""
+    return not isinstance(reply, Answer) or "ids" in reply.result
+
+
 def _row(recording: Recording, model: UserModel, side: Side) -> FileRow:
-    who, gets, reason, tally = side.name, "", "", Tally()
+    who, gets, reason, counts = side.name, "", "", _Counts()
     try:
         with open_side(side, _LIMITS) as session:
             hello = session.hello
@@ -115,49 +165,27 @@ def _row(recording: Recording, model: UserModel, side: Side) -> FileRow:
             if "encode" not in asker.operations:
                 raise DataError("does not offer encode")
             asker.check_model()
-            compare_records(recording, asker, (), tally=tally)
+            units, names = (unit_of(recording), unit_of(asker)), Names(recording, asker)
+            for one, other in pairs(recording, asker, (), counts.others):
+                counts.add(one, other, units, names)
     except DataError as error:
         reason = error.message
-    gives_spans = not reason and "spans" in hello.encode_fields
-    return _counted(who, gets, reason, tally, gives_spans=gives_spans)
-
-
-def _counted(who: str, gets: str, reason: str, tally: Tally, *, gives_spans: bool) -> FileRow:
-    right, asked = _sum(tally, "encode/")
-    moved, renamed = _texts(tally, _POSITIONS), _texts(tally, _NAMES)
-    _, of_tokens = _sum(tally, "encode/vocabulary/")  # of which the ids alone are asked
     return FileRow(
         who,
-        "" if reason and not asked else _GETS.get(gets, gets),
-        (right + moved + renamed, asked),
-        _sum(tally, "decode/"),
-        (asked - of_tokens - moved, asked - of_tokens) if gives_spans else (0, 0),
-        _worst(tally),
+        "" if reason and not counts.input[1] else _GETS.get(gets, gets),
+        (counts.input[0], counts.input[1]),
+        (counts.text[0], counts.text[1]),
+        (counts.positions[0], counts.positions[1]),
+        _worst(counts.wrong if counts.wrong.groups else counts.others),
         reason,
     )
 
 
-def _sum(tally: Tally, beginning: str) -> tuple[int, int]:
-    """Return how many texts of some sections are right, of how many that were compared."""
-    found = [each for name, each in tally.sections.items() if name.startswith(beginning)]
-    right = sum(each.same for each in found)
-    return right, right + sum(each.different for each in found)
-
-
-def _texts(tally: Tally, what: str) -> int:
-    return sum(group.texts for group in tally.groups.values() if group.cause[:2] == ("encode", what))
-
-
 def _worst(tally: Tally) -> str:
-    """Name the cause of most texts that changes the model's input, or else of most texts."""
-
-    def weight(group: Group) -> tuple[bool, int]:
-        is_input = group.cause.operation == "encode" and group.cause.what not in (_POSITIONS, _NAMES)
-        return is_input, group.texts
-
+    """Name the cause of most texts."""
     if not tally.groups:
         return ""
-    group = max(tally.causes, key=weight)
+    group = tally.causes[0]
     return f"{group.cause}: {group.texts:,}, as {shorten(compact(group.example.text), _SHOWN)}"
 
 
