@@ -60,10 +60,10 @@ def test_of_a_folder_with_a_tokenizer_json_that_is_read(run: Any, tmp_path: Path
 
 
 def test_merges_of_bytes_need_to_be_told_how_a_text_is_cut(run: Any, tmp_path: Path) -> None:
-    tokens = [from_bytes(bytes([byte])) for byte in range(256)]
+    tokens = [*(from_bytes(bytes([byte])) for byte in range(256)), "<|end|>"]
     (tmp_path / "vocab.json").write_text(json.dumps({token: id for id, token in enumerate(tokens)}), "utf-8")
     (tmp_path / "merges.txt").write_text("", "utf-8")
-    told = '{"pre_tokenizer": {"type": "byte_level"}, "decoder": {"type": "byte_level"}}'
+    told = '{"pre_tokenizer": {"type": "byte_level"}, "decoder": {"type": "byte_level"}, "special_tokens": ["<|end|>"]}'
     message = (
         f"tokspec: {tmp_path / 'vocab.json'}: has tokens of bytes, and nothing says how a text is cut before it "
         f"becomes bytes; name the tokenizer.json, or write vocab.beside.json as {told}\n"
