@@ -75,7 +75,7 @@ def test_merges_of_bytes_need_to_be_told_how_a_text_is_cut(run: Any, tmp_path: P
     assert (status, noted) == (0, "")
     assert printed.endswith(
         'pre_tokenizer: {"type": "byte_level", "add_prefix_space": false, "use_regex": true}\n'
-        'decoder: {"type": "byte_level"}\n'
+        'decoder: {"type": "byte_level"}\nspecial_tokens: ["<|end|>"]\n'
     )
 
 
