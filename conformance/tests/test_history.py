@@ -94,6 +94,16 @@ def test_a_release_is_told_by_what_it_changed() -> None:
 
 
 @pytest.mark.slow
+def test_what_another_version_has_kept_is_asked_again(tmp_path: Path) -> None:
+    list(history("mine", ["1.0"], SUITE))
+    (file,) = (tmp_path / "cache").rglob("*.ndjson")
+    whole = file.read_text("utf-8")
+    file.write_text(whole.replace('"implementation":{', '"implementation":{"later":1,', 1), "utf-8")
+    (release,) = history("mine", ["1.0"], SUITE)
+    assert (release.asked, release.fault) == (3, "")
+
+
+@pytest.mark.slow
 def test_only_what_is_new_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     def asked(suite: Suite) -> list[int]:
         return [release.asked for release in history("mine", ["1.0", "2.0"], suite)]

@@ -207,13 +207,20 @@ class _Kept:
         self._digests = place.with_name(f"{place.name}.cases.json")
 
     def results(self, suite: Suite) -> dict[str, Any]:
-        """Return the results of the cases that are as they were when they were asked."""
+        """Return the results of the cases that are as they were when they were asked.
+
+        What another version of the suite has kept, and this one cannot read, is asked again.
+        """
         if not self._digests.is_file():
             return {}
         then = json.loads(self._digests.read_text("utf-8"))
+        try:
+            kept = self.report()
+        except DataError:
+            return {}
         return {
             result.case.id: result
-            for result in self.report().run.results
+            for result in kept.run.results
             if result.case.id in suite.cases and then.get(result.case.id) == digest_of_case(suite.cases[result.case.id])
         }
 
