@@ -430,7 +430,7 @@ def test_mutants_are_found_from_a_cold_start(id: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "id", ["any-of-equals-by-latest-start", "added-characters-at-the-start-of-the-input", "losses-summed-exactly"]
+    "id", ["any-of-equals-by-latest-start", "harmless-added-characters-last-point", "losses-summed-exactly"]
 )
 def test_what_is_permitted_is_not_found(id: str) -> None:
     assert hunt(id, 2).finding is None

@@ -101,7 +101,7 @@ class Judge:
 
 def _seen(run: Run) -> Seen:
     details = [result.detail for result in run.results if result.verdict is not Verdict.PASS]
-    return Seen("".join(LETTERS[result.verdict] for result in run.results), details, run.conforms, run.problems)
+    return Seen("".join(LETTERS[result.verdict] for result in run.results), details, run.is_green, run.problems)
 
 
 @pytest.fixture(scope="session")

@@ -54,7 +54,9 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], 
 def test_a_malformed_answer_is_a_difference(program: Callable[[str], str], run: Run, result: str) -> None:
     run("model", "byte-level-256", "--format", "tokenizer.json", "-o", "tokenizer.json")
     Path("t.txt").write_text("hi\n")
-    status, printed, noted = run("diff", "reference", program(result), "t.txt", "--model", "tokenizer.json")
+    status, printed, noted = run(
+        "diff", "reference", program(result), "t.txt", "--only-files", "--model", "tokenizer.json"
+    )
     assert (status, noted) == (1, "")
     lines = printed.splitlines()
     assert lines[3] == f"1. encode: B breaks the protocol: {MALFORMED[result]}"

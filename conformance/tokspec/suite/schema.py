@@ -17,6 +17,9 @@ from tokspec.base.files import fixtures_folder
 #: What stands for each lone surrogate while a value is validated, so that two of them differ.
 _PRIVATE = {0xD800 + place: 0xF0000 + place for place in range(0x800)}
 
+#: How a message shows it: as the escape of the surrogate.
+_SHOWN = {private: f"\\u{surrogate:04x}" for surrogate, private in _PRIVATE.items()}
+
 _LONGEST_MESSAGE = 240
 _LONGEST_KEY = 100
 
@@ -104,7 +107,7 @@ def errors(value: Any, part: str = "", *, every: bool = True) -> Iterator[tuple[
             yield (*error.instance_path, key), f"is an unknown key; {_suggestion(key, _known_keys(part, error))}"
     for error in found:
         if not hasattr(error.kind, "unexpected"):
-            yield tuple(error.instance_path), _message(error)
+            yield tuple(error.instance_path), _message(error).translate(_SHOWN)
 
 
 def _found(value: Any, part: str, every: bool) -> list[jsonschema_rs.ValidationError]:
