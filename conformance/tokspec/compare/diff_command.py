@@ -445,7 +445,7 @@ class _Diff:
                 "texts are made of the tokens that both models have by the same id, without special tokens of one"
             )
         for letter, model in zip("AB", dict.fromkeys(self.own), strict=False):
-            who = "" if self.own[0] is self.own[1] else f" of {letter}"
+            who = f" of {letter}" if all(self.own) and self.own[0] is not self.own[1] else ""
             notes += [f"the model{who}: {caution}" for caution in (cautions_of(model) if model else ())]
         if not self.files and None in self.askers:
             notes.append("no texts were compared; give --model FILE, with a tokenizer.json of yours, to do so")
