@@ -25,6 +25,9 @@ from tokspec.suite.fixtures import load_suite
 #: What a case may take, where the system has a timer: a mutant may run for ever.
 SECONDS = 5.0
 
+#: How many times as long a harmless mutant may take: it may be slow, and a slow machine is no fault of its own.
+_PATIENCE = 4
+
 #: A mutant that hangs so often is not asked any more.
 _HANGS = 3
 
@@ -153,7 +156,7 @@ class _Asking:
     def verdict(self, case: Case) -> str:
         """Return how a case fails; an empty text if it passes. The reference supports every case."""
         try:
-            with limited(self.seconds(case)):
+            with limited(self.seconds(case) * (_PATIENCE if self.mutant.harmless else 1)):
                 (result,) = run(self.session, [case]).results
         except TimeoutError:
             self.hung += 1
