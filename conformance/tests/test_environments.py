@@ -91,7 +91,10 @@ def test_an_object_of_the_current_folder_meets_the_libraries_there(
 
 def libraries(name: str) -> set[str]:
     """Return the packages beside the standard library and the suite that the module of an adapter imports."""
-    source = Path(str(find_spec(find(name).target.partition(":")[0]).origin)).read_text("utf-8")  # type: ignore[union-attr]
+    module = find_spec(find(name).target.partition(":")[0])
+    assert module
+    assert module.origin
+    source = Path(module.origin).read_text("utf-8")
     found = set[str]()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):

@@ -1,4 +1,4 @@
-"""What users have in the place of a model: forms that are not read are named, and what can only fail is told."""
+"""Files that users take for a model: an error names a form that is not read, and a caution says what can only fail."""
 
 from __future__ import annotations
 

@@ -160,7 +160,7 @@ class NeverCuts(ReferenceAdapter):
 
 
 class Older(Cleaning):
-    """The reference, for which a character of a later version of Unicode is none."""
+    """The reference with an older version of Unicode: it drops a character that this version does not have."""
 
     def run(self, operation: str, model: Any, input: Mapping[str, Any]) -> Mapping[str, Any]:
         return ReferenceAdapter.run(self, operation, model[0], {"text": input["text"].replace("\u0558", "")})

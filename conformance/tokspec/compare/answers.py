@@ -220,7 +220,7 @@ class Asker:
             )
 
     def ids_of(self, texts: Sequence[str]) -> Iterator[list[Any] | None]:
-        """Return the ids of each text, in order; None where there are none, and only the text alone shows why."""
+        """Return the ids of each text, in order; None for a text that was refused or failed, which is then asked alone."""
         options = self.options["encode"]
         if "encode" in self.hello.many:
             yield from self._many("encode_many", ("texts", "ids"), texts, options)
@@ -228,7 +228,7 @@ class Asker:
             yield from self._each("encode", [{"text": text, **options} for text in texts], "ids")
 
     def texts_of(self, lists: Sequence[Sequence[Any]]) -> Iterator[str | None]:
-        """Return the text that each list of ids is decoded to, in order; None where there is none."""
+        """Decode each list of ids, in order; None for one that was refused or failed."""
         if "decode" not in self.operations:
             yield from repeat(None, len(lists))
         elif "decode" in self.hello.many:
@@ -237,13 +237,13 @@ class Asker:
             yield from self._each("decode", [{"ids": ids} for ids in lists], "text")
 
     def texts_of_tokens(self, ids: Sequence[int]) -> list[str | None]:
-        """Return the text that each id alone is decoded to, and ask about each once; None where there is none."""
+        """Decode each id by itself, and remember the text; None for one that was refused or failed."""
         new = [id for id in ids if id not in self._texts]
         self._texts.update(zip(new, self.texts_of([[id] for id in new]), strict=True))
         return [self._texts[id] for id in ids]
 
     def _each(self, operation: str, inputs: Sequence[Mapping[str, Any]], field: str) -> Iterator[Any]:
-        """Ask about one after the other, and return a field of each answer; None where there is none."""
+        """Ask one request after the other, and return a field of each answer; None for a refusal or a fault."""
         requests = [Request(operation, "own", {}, input, self.model) for input in inputs]
         for _, reply in in_order(self._session.ask(requests)):
             self._give_up_after(reply)
@@ -321,7 +321,7 @@ def keep_ids(record: Record) -> Record:
 
 
 def is_asked_briefly(input: Input) -> bool:
-    """Whether a text is one of so many that its ids have to do, unless they show that there is more to ask."""
+    """Whether only the ids of a text are compared, because there are many such texts; more is asked if they differ."""
     return input.section.startswith("vocabulary/")
 
 

@@ -7,6 +7,7 @@ function from a text to its ids saves whatever else an encoding has.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, TypeAlias
 
 from tokspec.adapter import Adapter, Hello
@@ -43,14 +44,19 @@ def answer_many(
     asked, given, find = _CALLS[operation]
     options = {key: value for key, value in input.items() if key != asked}
     call = find(adapter, model, options)
-    replies = [guard(lambda each=each: {given: call(each)}) for each in input[asked]]  # type: ignore[misc]
+
+    def ask(each: Any) -> Message:
+        return {given: call(each)}
+
+    replies = [guard(partial(ask, each)) for each in input[asked]]
     return {given: [reply["ok"][given] if "ok" in reply else reply for reply in replies]}
 
 
 def _encoder(adapter: Adapter, model: Any, options: Message) -> Callable[[str], Any]:
     find = getattr(adapter, "encoder", None)
     if find is not None and not any(options.values()):  # it adds no special tokens
-        return find(model)  # type: ignore[no-any-return]
+        encode: Callable[[str], Any] = find(model)
+        return encode
     return lambda text: adapter.run("encode", model, {"text": text, **options})["ids"]
 
 
