@@ -220,7 +220,7 @@ class Asker:
             )
 
     def ids_of(self, texts: Sequence[str]) -> Iterator[list[Any] | None]:
-        """Return the ids of each text, in order; None for a text that was refused or failed, which is then asked alone."""
+        """Return the ids of each text, in order; None for one that was refused or failed, to be asked alone."""
         options = self.options["encode"]
         if "encode" in self.hello.many:
             yield from self._many("encode_many", ("texts", "ids"), texts, options)
