@@ -29,7 +29,8 @@ import tokref
 from tokfast import FastTokenizer
 from tokref import Bpe, InputError, Tokenizer, Unigram, WordPiece
 from tokref.post_processing import added_count
-from tokspec.suite.packs import ENDING, packs_folder, read_pack
+from tokspec.suite.packs import ENDING, packs_folder
+from tokspec.suite.recordings import read_recording
 
 FAULTS = Path(__file__).with_name("faults.jsonl")
 
@@ -557,7 +558,7 @@ def drawn_inputs(published: Published) -> Iterator[Input]:
 
 def measure(published: Published, faults: Sequence[Mapping[str, Any]], times: int) -> Iterator[dict[str, Any]]:
     """Say of each fault whether the pack notices it, and which of the random texts is the first that does."""
-    lines = [line for _, line in read_pack(packs_folder() / f"{published.name}{ENDING}").lines]
+    lines = [line for _, line in read_recording(packs_folder() / f"{published.name}{ENDING}").lines()]
     inputs = [line for line in lines if isinstance(line["text"], str)]
     pack = Asked(published, inputs)
     random = Asked(published, list(islice(drawn_inputs(published), times * len(inputs))))

@@ -18,7 +18,8 @@ from tokspec.judge.runner import run
 from tokspec.judge.verdicts import Result, Verdict
 from tokspec.protocol.messages import Answer
 from tokspec.sessions.limits import Limits
-from tokspec.suite.packs import ENDING, packs_folder, read_pack
+from tokspec.suite.packs import ENDING, cases_of, packs_folder
+from tokspec.suite.recordings import read_recording
 
 #: Who is judged unless others are named, and the language that each is written in.
 IMPLEMENTATIONS = {
@@ -46,11 +47,11 @@ class Tally:
 
     def judge(self, impl: str, published: Published) -> None:
         """Judge it by the pack of a tokenizer, if it loads files of its format."""
-        pack = read_pack(packs_folder() / f"{published.name}{ENDING}")
+        pack = read_recording(packs_folder() / f"{published.name}{ENDING}")
         with open_session(impl, None, limits=Limits(60.0, 120.0)) as session:
             if published.format not in session.hello.formats:
                 return
-            judged = run(session, [*pack.cases(published.model).cases.values()])
+            judged = run(session, [*cases_of(pack, published.model).cases.values()])
         asked = [result for result in judged.results if result.verdict is not Verdict.UNSUPPORTED]
         if not asked or all(result.verdict is Verdict.ERROR for result in asked):
             self.refused.append(published.name)

@@ -12,7 +12,7 @@ import sys
 import zlib
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from hashlib import sha256
@@ -35,7 +35,8 @@ from tokspec.protocol.messages import Answer, Reply
 from tokspec.sessions.limits import Limits
 from tokspec.sessions.session import Session
 from tokspec.suite.cases import Model, bare_case
-from tokspec.suite.packs import ENDING, packs_folder, write_line
+from tokspec.suite.packs import ENDING, packs_folder
+from tokspec.suite.recordings import OPTIONS, PER_LINE, Header, write_line, write_recording
 
 sys.path[:0] = [str(Path(__file__).parents[1] / "tests" / "shipped")]
 
@@ -252,8 +253,8 @@ class Maker:
         forms = (text, self.fast.normalize(text))
         return "\0".join((*forms, *(piece for form in forms for piece, _, _ in self.fast.pre_tokenize(form))))
 
-    def header(self, row: Mapping[str, Any], agreed: Mapping[str, int]) -> dict[str, Any]:
-        """Return the first line."""
+    def header(self, row: Mapping[str, Any], lines: Iterable[Mapping[str, Any]], agreed: Mapping[str, int]) -> Header:
+        """Return what the pack says of itself."""
         hellos = {engine.impl: session.hello for engine, session in self.sessions.items()}
         names = {impl: (hello.name, hello.version) for impl, hello in hellos.items()} | {
             "tokref": ("tokref", __version__)
@@ -262,12 +263,22 @@ class Maker:
             {"name": names[impl][0], "version": names[impl][1], "lines": agreed[impl]} for impl in names if agreed[impl]
         ]
         published = Path(row["path"]).name
-        files = {published: sha256(self.published.file.read_bytes()).hexdigest()}
-        if self.model.sha256 not in files.values():
-            files[f"{published} with what is told beside it"] = self.model.sha256
-        came_from = f"{row['ecosystem']} {row['package']} {row['version']}"
-        header = {"tokspec_pack": 1, "name": self.name, "files": files, "from": came_from}
-        return {**header, "agreed": told, "suite": __version__}
+        alone = sha256(self.published.file.read_bytes()).hexdigest()
+        with_beside = {f"{published} without what is told beside it": alone} if alone != self.model.sha256 else {}
+        first = next(iter(self.sessions.values())).hello
+        return Header(
+            suite=__version__,
+            implementation={"name": first.name, "version": first.version, "language": first.language},
+            choices=self.options,
+            model={"file": published, "format": self.published.format, "sha256": self.model.sha256},
+            special_tokens=PER_LINE if any({*OPTIONS} & {*line} for line in lines) else "as called",
+            operations=("encode", "decode"),
+            inputs={},
+            name=self.name,
+            package=f"{row['ecosystem']} {row['package']} {row['version']}",
+            files=with_beside,
+            agreed=told,
+        )
 
 
 def compressed(lines: Sequence[Mapping[str, Any]]) -> int:
@@ -293,13 +304,12 @@ def make(row: Mapping[str, Any], folder: Path, target: Path) -> str:
         lines = [line for line, _ in found]
         lines = lines[: bisect_right(range(len(lines)), BYTES, key=lambda place: compressed(lines[: place + 1]))]
         agreed = Counter(impl for _, alike in found[: len(lines)] for impl in alike)
-        written = b"".join(map(write_line, (maker.header(row, agreed), *lines)))
-    for place, content in (
-        (target / f"{maker.name}{ENDING}", written),
-        (Path(__file__).with_name("differing") / f"{maker.name}.jsonl", b"".join(map(write_line, maker.differing))),
-    ):
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_bytes(content)
+        header = maker.header(row, lines, agreed)
+    differing = Path(__file__).with_name("differing")
+    for place in (target, differing):
+        place.mkdir(parents=True, exist_ok=True)
+    write_recording(target / f"{maker.name}{ENDING}", header, lines)
+    (differing / f"{maker.name}.jsonl").write_bytes(b"".join(map(write_line, maker.differing)))
     size = f"{len(lines)} lines, {compressed(lines):,} bytes compressed"
     return f"{maker.name}: {size}; answers differ {maker.told.total()} times"
 

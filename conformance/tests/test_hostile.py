@@ -16,7 +16,6 @@ from tokspec.base.errors import DataError
 from tokspec.base.files import write_whole
 from tokspec.formats.files import import_package
 from tokspec.sessions.limits import without_secrets
-from tokspec.suite.packs import read_pack
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -107,15 +106,14 @@ def test_a_recording_with_a_place_that_is_no_integer_is_refused(run: Run, folder
     Path("tokenizer.json").write_text(json.dumps(TOKENIZER), "utf-8")
     run("record", "tokfast", "--model", "tokenizer.json", "-o", "a.ndjson")
     *lines, footer = Path("a.ndjson").read_bytes().splitlines(keepends=True)
-    number = next(number for number, line in enumerate(lines) if b'"spans": [[0, 1]' in line)
-    lines[number] = lines[number].replace(b'"spans": [[0, 1]', b'"spans": [[0, 1e308]')
+    number = next(number for number, line in enumerate(lines) if b'"spans":[[0,1]' in line)
+    lines[number] = lines[number].replace(b'"spans":[[0,1]', b'"spans":[[0,1e308]')
     digest = hashlib.sha256(b"".join(lines)).hexdigest()
-    end = json.dumps({**json.loads(footer), "sha256": digest}).encode()
+    end = json.dumps({**json.loads(footer), "sha256": digest}, separators=(",", ":")).encode()
     Path("a.ndjson").write_bytes(b"".join([*lines, end, b"\n"]))
     status, _, said = run("diff", "a.ndjson", "tokfast")
-    again = "was it edited? record it again with tokspec record"
     assert status == 2
-    assert said.startswith(f"tokspec: a.ndjson:{number + 1}: 1e308 is not an integer; was it edited? "), (said, again)
+    assert said.startswith(f"tokspec: a.ndjson:{number + 1}: 1e+308 is not an integer; was it edited? "), said
 
 
 def test_reports_have_no_absolute_paths_of_the_user(run: Run, folder: Path) -> None:
@@ -167,17 +165,6 @@ def test_a_password_in_an_address_is_not_printed(run: Run, folder: Path) -> None
     status, out, said = run("diff", "tokfast", "reference", address, "--model", "tokenizer.json")
     assert (status, out) == (2, "")
     assert said.startswith("tokspec: ftp://…@127.0.0.1:1/x.txt: ")
-
-
-def test_a_line_of_a_pack_has_a_bound(tmp_path: Path) -> None:
-    header = {"tokspec_pack": 1, "name": "toy", "files": {"tokenizer.json": "0" * 64}, "suite": "0.3.0"}
-    header |= {"agreed": [{"name": name, "version": "1", "lines": 1} for name in ("one", "another")]}
-    file = tmp_path / "toy.pack.jsonl"
-    lines = (header, {"text": "ab" * 60_000, "ids": [2]})
-    file.write_text("".join(f"{json.dumps(line)}\n" for line in lines), "utf-8")
-    with pytest.raises(DataError) as caught:
-        read_pack(file)
-    assert str(caught.value) == f"{file}:2: is longer than 100,000 characters, as no line of a pack is"
 
 
 def test_an_address_of_a_site_is_one_of_the_web(run: Run, folder: Path) -> None:

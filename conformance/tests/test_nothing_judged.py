@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -14,7 +14,10 @@ from tokspec.adapters import registry, versions
 from tokspec.adapters.registry import FoundAdapter, open_session
 from tokspec.adapters.versions import python_of
 from tokspec.base.errors import DataError
-from tokspec.suite.packs import read_pack
+from tokspec.formats.user_model import UserModel
+from tokspec.suite.cases import Case
+from tokspec.suite.packs import cases_of
+from tokspec.suite.recordings import read_recording
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -266,22 +269,22 @@ HEADER = {"tokspec_pack": 1, "name": "toy", "files": {"tokenizer.json": "0" * 64
 HEADER |= {"agreed": [{"name": name, "version": "1", "lines": 1} for name in ("one", "another")]}
 
 
-def write_pack(file: Path, *lines: dict[str, object]) -> Path:
+def cases_of_lines(folder: Path, *lines: dict[str, object]) -> Mapping[str, Case]:
+    file = folder / "toy.pack.jsonl"
     file.write_text("".join(f"{json.dumps(line)}\n" for line in (HEADER, *lines)), "utf-8")
-    return file
+    return cases_of(read_recording(file), UserModel("tokenizer.json", {}, "tokenizer.json", "")).cases
 
 
 def test_a_line_of_a_pack_counts_once(tmp_path: Path) -> None:
     line = {"text": "a", "ids": [1]}
-    pack = read_pack(write_pack(tmp_path / "toy.pack.jsonl", line, line, {"text": "b", "ids": [2]}))
-    assert [number for number, _ in pack.lines] == [2, 4]
+    cases = cases_of_lines(tmp_path, line, line, {"text": "b", "ids": [2]}, {**line, "decoded": None})
+    assert [*cases] == ["toy-0002-encode", "toy-0002-decode", "toy-0004-encode", "toy-0004-decode"]
 
 
 def test_lines_of_a_pack_that_contradict_each_other_are_refused(tmp_path: Path) -> None:
-    file = write_pack(tmp_path / "toy.pack.jsonl", {"text": "a", "ids": [1]}, {"text": "a", "ids": [2]})
     said = "asks what line 2 asks, and expects another answer; keep one of the two"
     with pytest.raises(DataError) as caught:
-        read_pack(file)
+        cases_of_lines(tmp_path, {"text": "a", "ids": [1]}, {"text": "a", "ids": [2]})
     assert (caught.value.message, caught.value.line) == (said, 3)
 
 

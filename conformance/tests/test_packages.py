@@ -41,7 +41,8 @@ from tokspec.suite import schema
 from tokspec.suite.cases import Case, Suite, write_bundle
 from tokspec.suite.fixtures import load_suite
 from tokspec.suite.origins import load_origin
-from tokspec.suite.packs import find_pack, read_pack
+from tokspec.suite.packs import cases_of, find_pack
+from tokspec.suite.recordings import Header, read_recording, write_recording
 from tokspec.suite.specification import load_specification
 
 pytestmark = [pytest.mark.interop, pytest.mark.slow]
@@ -890,6 +891,25 @@ PACK_LINES: tuple[dict[str, Any], ...] = (
 )
 
 
+#: What is no case: a text without ids, and one with a token that has none.
+NO_CASES: tuple[dict[str, Any], ...] = (
+    {"from": "texts/words:bug", "text": "bug", "refused": {"encode": "unknown_symbol"}},
+    {"from": "texts/words:rug", "text": "rug", "tokens": ["r", "ug"], "ids": [None, 1]},
+)
+
+
+def write_toy_pack(file: Path, *, is_old: bool) -> None:
+    """Write a pack of the form of tokspec 0.2, or a recording."""
+    if is_old:
+        header = {"tokspec_pack": 1, "name": "toy", "files": {"tokenizer.json": "0" * 64}, "suite": "0.2.0"}
+        header["agreed"] = [{"name": name, "version": "1", "lines": len(PACK_LINES)} for name in ("one", "another")]
+        file.write_text("".join(f"{json.dumps(line)}\n" for line in (header, *PACK_LINES * 8)), "utf-8")
+        return
+    model = {"file": "tokenizer.json", "format": "tokenizer.json", "sha256": "0" * 64}
+    who = {"name": "one", "version": "1", "language": ""}
+    write_recording(file, Header("0.3.0", who, {}, model, "not added", (), {}), (*NO_CASES, *PACK_LINES * 8))
+
+
 PACK_HELLO = replace(HELLO, operations=("encode", "decode"), formats=("tokenizer.json",))
 
 
@@ -946,11 +966,9 @@ def test_packs_get_the_verdicts_of_the_harness(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "tokenizer.json").write_text('{"model": {"type": "WordPiece", "vocab": {"hug": 1}}}', "utf-8")
-    header = {"tokspec_pack": 1, "name": "toy", "files": {"tokenizer.json": "0" * 64}, "suite": "0.2.0"}
-    header["agreed"] = [{"name": name, "version": "1", "lines": len(PACK_LINES)} for name in ("one", "another")]
-    lines = [json.dumps(line) for line in (header, *PACK_LINES * 8)]
-    (tmp_path / "toy.pack.jsonl").write_text("\n".join(lines) + "\n", "utf-8")
-    suite = read_pack(tmp_path / "toy.pack.jsonl").cases(read_user_model(tmp_path / "tokenizer.json", whole=True))
+    write_toy_pack(tmp_path / "toy.pack.jsonl", is_old=seed == 3)
+    pack = read_recording(tmp_path / "toy.pack.jsonl")
+    suite = cases_of(pack, read_user_model(tmp_path / "tokenizer.json", whole=True))
     replying = Replying(suite, options, seed)
     with InProcessSession(replying) as session:
         results = run(session, [*suite.cases.values()]).results
@@ -974,8 +992,8 @@ def test_packs_get_the_verdicts_of_the_harness(
 @pytest.mark.parametrize("recorded", RECORDED)
 def test_packs_of_the_suite_come_with_the_packages(recorded: Callable[[Path], dict[str, str]], tmp_path: Path) -> None:
     (tmp_path / "tokenizer.json").write_text('{"model": {"type": "BPE", "vocab": {}}}', "utf-8")
-    pack, model = read_pack(find_pack("llama-3.1")), read_user_model(tmp_path / "tokenizer.json", whole=True)
-    cases = list(pack.cases(model).cases.values())
+    pack, model = read_recording(find_pack("llama-3.1")), read_user_model(tmp_path / "tokenizer.json", whole=True)
+    cases = list(cases_of(pack, model).cases.values())
     recording = {
         "hello": write_hello(replace(PACK_HELLO, encode_fields=("ids",))),
         "replies": [{"ok": case.outcome["expect"]} for case in cases],

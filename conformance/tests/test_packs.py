@@ -12,8 +12,10 @@ from click.testing import CliRunner, Result
 
 from tokspec.base.errors import DataError
 from tokspec.cli import tokspec as group
+from tokspec.formats.user_model import UserModel
 from tokspec.suite import packs
-from tokspec.suite.packs import find_pack, read_pack
+from tokspec.suite.packs import cases_of, find_pack
+from tokspec.suite.recordings import read_recording
 
 MODEL = json.dumps(
     {
@@ -153,10 +155,13 @@ def test_options_that_do_not_fit_are_refused(folder: Path, arguments: list[str],
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        (["{}"], "toy.pack.jsonl:1: lacks the key tokspec_pack"),
-        ([json.dumps(HEADER)], "toy.pack.jsonl: has no lines; a pack has a header and some texts"),
+        (["{}"], "toy.pack.jsonl:1: is no recording: its first line is no header; tokspec record writes one"),
+        (['{"tokspec_pack": 1}'], "toy.pack.jsonl:1: lacks the key name"),
+        ([json.dumps(HEADER)], "toy.pack.jsonl: has no text with ids; a pack has a header and some texts"),
         ([json.dumps(HEADER), "hugs"], "toy.pack.jsonl:2: a line is not JSON"),
-        ([json.dumps(HEADER), '{"text":"a","ids":[-1]}'], "toy.pack.jsonl:2: ids.0: -1 is less than the minimum of 0"),
+        ([json.dumps(HEADER), '{"text":"a","ids":["1"]}'], 'toy.pack.jsonl:2: ids.0: "1" is not of types'),
+        ([json.dumps(HEADER), '{"text":"a","ids":[1.5]}'], "toy.pack.jsonl:2: ids.0: 1.5 is not of types"),
+        ([json.dumps(HEADER), '{"text":"a","ids":[1e300]}'], "toy.pack.jsonl:2: 1e+300 is not an integer"),
         (
             [json.dumps(HEADER), '{"text":"a","ids":[1],"id":1}'],
             "toy.pack.jsonl:2: id: is an unknown key; did you mean ids?",
@@ -167,5 +172,5 @@ def test_what_is_wrong_with_a_pack_is_said(folder: Path, lines: list[str], messa
     file = Path("toy.pack.jsonl")
     file.write_text("\n".join(lines) + "\n")
     with pytest.raises(DataError) as caught:
-        read_pack(file)
+        cases_of(read_recording(file), UserModel("tokenizer.json", {}, "tokenizer.json", ""))
     assert str(caught.value).startswith(message)

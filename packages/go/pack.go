@@ -1,9 +1,10 @@
 package tokspec
 
-// Packs: texts and ids of a published tokenizer, read as cases whose model is the user's file (docs/packs.md).
+// Packs: texts, and what a tokenizer made of them, read as cases whose model is the user's file (docs/packs.md).
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -11,14 +12,17 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 )
 
 // pack is its header, and its lines as cases.
 type pack struct {
-	Form    int `json:"tokspec_pack"`
+	Form    int `json:"tokspec_recording"`
+	Old     int `json:"tokspec_pack"`
 	Name    string
+	Model   struct{ SHA256 string }
 	Files   map[string]string
 	seen    map[string]bool
 	*bundle `json:"-"`
@@ -40,7 +44,7 @@ func readPack(word string, hello Hello) (pack, error) {
 	all, made := readBundle(), pack{seen: map[string]bool{}}
 	made.bundle = &bundle{Choices: all.Choices, Reasons: all.Reasons, Operations: all.Operations, Origins: all.Origins}
 	for index, line := range bytes.Split(bytes.TrimSuffix(text, []byte("\n")), []byte("\n")) {
-		err = made.addLine(line, index+1, hello)
+		err = made.addLine(word, line, index+1, hello)
 		if err != nil {
 			return pack{}, fmt.Errorf("%s:%d: %w", word, index+1, err)
 		}
@@ -53,10 +57,13 @@ func readPack(word string, hello Hello) (pack, error) {
 
 // addLine reads the header, or adds what is asked of a line: to encode its text, and to decode its ids unless it says
 // otherwise. A tokenizer without the option add_special_tokens is taken to add nothing.
-func (p *pack) addLine(text []byte, number int, hello Hello) error {
+func (p *pack) addLine(file string, text []byte, number int, hello Hello) error {
 	if number == 1 {
-		if err := json.Unmarshal(text, p); err != nil || p.Form != 1 {
+		if err := json.Unmarshal(text, p); err != nil || (p.Form != 2 && p.Old != 1) {
 			return errors.New("is no header of a pack")
+		}
+		if p.Name == "" {
+			p.Name, _, _ = strings.Cut(filepath.Base(file), ".")
 		}
 		return nil
 	}
@@ -65,7 +72,10 @@ func (p *pack) addLine(text []byte, number int, hello Hello) error {
 	if err := json.Unmarshal(text, &line); err != nil {
 		return err
 	}
-	_ = json.Unmarshal(line["why"], &why) // it may have none
+	if ids, is := line["ids"]; !is || bytes.Contains(ids, []byte("null")) { // the footer, or what was refused
+		return nil
+	}
+	_ = json.Unmarshal([]byte(cmp.Or(string(line["why"]), string(line["from"]))), &why) // it may have neither
 	asked, _ := json.Marshal(pick(line, "text", "pair", "add_special_tokens", "allowed_special"))
 	if p.seen[string(asked)] { // a line that asks what an earlier one asked counts once
 		return nil
@@ -113,7 +123,7 @@ func (p *pack) setModel(file string) error {
 		return fmt.Errorf("%s is no tokenizer.json: it is not JSON", file)
 	}
 	digest := fmt.Sprintf("%x", sha256.Sum256(content))
-	if !slices.Contains(slices.Collect(maps.Values(p.Files)), digest) {
+	if digest != p.Model.SHA256 && !slices.Contains(slices.Collect(maps.Values(p.Files)), digest) {
 		fmt.Fprintf(os.Stderr, "%s is not the file that the pack %s was made from\n", file, p.Name)
 	}
 	p.Models = map[string]map[string]writtenModel{"tokenizer.json": {p.Name: {Content: content}}}

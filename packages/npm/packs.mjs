@@ -1,7 +1,8 @@
-// Packs: what a published tokenizer makes of some hundred texts, as a bundle whose one model is the user's (docs/packs.md).
+// Packs: what a tokenizer made of texts, as a bundle whose one model is the user's (docs/packs.md).
 
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { basename } from "node:path";
 
 const FOLDER = new URL("packs/", import.meta.url);
 const ENDING = ".pack.jsonl";
@@ -15,14 +16,17 @@ export function readPack(pack, model, declared) {
     const names = existsSync(FOLDER) ? readdirSync(FOLDER).map((name) => name.replace(ENDING, "")) : [];
     throw new Error(`${pack} is no file and no pack; there are ${names.join(", ") || "none here"}`);
   }
-  const [{ name, files }, ...rows] = readFileSync(file, "utf8").trimEnd().split("\n").map((line) => JSON.parse(line));
+  const [header, ...rows] = readFileSync(file, "utf8").trimEnd().split("\n").map((line) => JSON.parse(line));
+  const { name = basename(String(file)).replace(/\..*/, ""), files = {} } = header;
   const bytes = readFileSync(model);
-  if (!Object.values(files).includes(createHash("sha256").update(bytes).digest("hex")))
+  const digests = [header.model?.sha256, ...Object.values(files)];
+  if (!digests.includes(createHash("sha256").update(bytes).digest("hex")))
     console.error(`${model} is not the file that the pack ${name} was made from`);
   const seen = new Set(); // a line that asks what an earlier one asked counts once
+  const isAsked = (row) => "ids" in row && !row.ids.includes(null); // not the footer, nor what was refused
   const isNew = (row) => seen.size < seen.add(JSON.stringify([row.text, ...OPTIONS.map((option) => row[option])])).size;
   const cases = rows.flatMap((row, index) =>
-    isNew(row) ? casesOf(row, { name, file: String(file), line: index + 2 }, declared) : [],
+    isAsked(row) && isNew(row) ? casesOf(row, { name, file: String(file), line: index + 2 }, declared) : [],
   );
   return { cases, models: { "tokenizer.json": { [name]: { content: JSON.parse(bytes) } } } };
 }
@@ -35,7 +39,7 @@ function casesOf(row, { name, file, line }, declared) {
   const take = (keys) => Object.fromEntries(keys.filter((key) => key in row).map((key) => [key, row[key]]));
   const one = (operation, clause, input, expect) => ({
     id: `${name}-${String(line).padStart(4, "0")}-${operation}`,
-    ...{ clauses: [clause], why: row.why ?? "", model: name, model_name: name, operation, input, outcome: { expect } },
+    ...{ clauses: [clause], why: row.why ?? row.from ?? "", model: name, model_name: name, operation, input, outcome: { expect } },
     ...{ file, line },
   });
   const encoded = one("encode", "ENC-1", { text: row.text, ...take(options) }, take(["ids", "type_ids"]));

@@ -12,7 +12,8 @@ from test_shipped_files import ROWS, file
 from tokspec.adapters.registry import open_session
 from tokspec.formats.user_model import read_user_model
 from tokspec.judge.runner import run
-from tokspec.suite.packs import ENDING, packs_folder, read_pack
+from tokspec.suite.packs import ENDING, cases_of, packs_folder
+from tokspec.suite.recordings import read_recording
 
 pytestmark = [pytest.mark.interop, pytest.mark.slow]
 
@@ -28,11 +29,11 @@ MAKE = Path(__file__).parents[2] / "packs" / "make.py"
 
 @pytest.mark.parametrize("name", PACKS)
 def test_the_library_of_a_format_gives_all_of_a_pack(name: str) -> None:
-    pack, format = read_pack(packs_folder() / f"{name}{ENDING}"), ROWS[name].get("format", "tokenizer.json")
+    pack, format = read_recording(packs_folder() / f"{name}{ENDING}"), ROWS[name].get("format", "tokenizer.json")
     model = read_user_model(file(name), format, whole=True)
-    assert pack.is_of(model.sha256)
+    assert pack.header.is_of(model.sha256)
     with open_session(LIBRARIES[format], None) as session:
-        judged = run(session, list(pack.cases(model).cases.values()))
+        judged = run(session, list(cases_of(pack, model).cases.values()))
     assert [result.case.id for result in judged.results if not result.verdict.conforms] == []
     assert judged.is_green
 

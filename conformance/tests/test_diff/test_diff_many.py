@@ -11,18 +11,17 @@ from typing import Any
 
 import pytest
 
-from tokspec import __version__
 from tokspec.adapter import Hello, Refusal
-from tokspec.base.errors import DataError
 from tokspec.compare.answers import Asker, Input, answer, answer_as
 from tokspec.compare.compare import compare_texts, default_inputs
-from tokspec.compare.recording import write_pack
+from tokspec.compare.recording import header_of, write_records
 from tokspec.compare.tally import Tally
 from tokspec.compare.texts import texts_of_vocabulary
 from tokspec.formats.user_model import UserModel
 from tokspec.protocol.messages import Answer, Fault, Refused, Request
 from tokspec.sessions.in_process import InProcessSession
-from tokspec.suite.packs import read_pack
+from tokspec.suite.packs import cases_of
+from tokspec.suite.recordings import read_recording
 
 MODEL = UserModel("tokspec", {}, "mine.json", "")
 TEXTS = ["ab", "refuse", "", "fail", "b"]
@@ -170,35 +169,27 @@ def test_the_longest_tokens_stand_in_a_row() -> None:
     assert found == {"0+0": "hughug", "2+2": "pugpug", "1+1": "ss", "0+2": "hugpug", "2+1": "pugs"}
 
 
-def test_a_pack_has_each_text_once_with_its_ids(tmp_path: Path) -> None:
-    words = [Input("texts/words", "a", "ab"), Input("texts/words", "b", "\ud800")]
+def test_a_recording_judges_as_a_pack(tmp_path: Path) -> None:
+    words = [Input("texts/words", "a", "ab"), Input("texts/words", "b", "\ud800"), Input("texts/words", "c", "refuse")]
     words += [Input("vocabulary/alone", str(id), text) for id, text in zip((98, 1, 2, 3, 98), TEXTS, strict=True)]
-    file = tmp_path / "mine.pack.jsonl"
+    file = tmp_path / "My Pack.ndjson.gz"
+    model = UserModel("tokspec", {}, "mine.json", "0" * 64)
     with InProcessSession(Letters()) as session:
-        asker = Asker(session, UserModel("tokspec", {}, "mine.json", "0" * 64))
-        written = write_pack(file, asker, False, answer(asker, words))
-    assert (written.records, written.tokens) == (4, 4)
-    pack = read_pack(file)
-    assert pack.header == {
-        "tokspec_pack": 1,
-        "name": "mine",
-        "files": {"mine.json": "0" * 64},
-        "agreed": [{"name": "letters", "version": "1", "lines": 4}],
-        "suite": __version__,
+        asker = Asker(session, model)
+        written = write_records(file, asker, header_of(asker, "not added", {}), answer(asker, words))
+    assert (written.records, written.tokens) == (8, 6)
+    pack = read_recording(file)
+    assert (pack.header.is_of("0" * 64), pack.header.is_of("1" * 64)) == (True, False)
+    cases = cases_of(pack, model).cases
+    assert {name: (case.why, case.input, case.outcome["expect"]) for name, case in cases.items()} == {
+        "my-pack-0002-encode": ("texts/words:a", {"text": "ab"}, {"ids": [97, 98]}),
+        "my-pack-0002-decode": ("texts/words:a", {"ids": [97, 98]}, {"text": "ab"}),
+        "my-pack-0003-encode": ("texts/words:b", {"text": "\ud800"}, {"ids": [0xD800]}),
+        "my-pack-0003-decode": ("texts/words:b", {"ids": [0xD800]}, {"text": "\ud800"}),
+        "my-pack-0007-encode": ("vocabulary/alone:2", {"text": ""}, {"ids": []}),
+        "my-pack-0009-encode": ("vocabulary/alone:98", {"text": "b"}, {"ids": [98]}),
+        "my-pack-0009-decode": ("vocabulary/alone:98", {"ids": [98]}, {"text": "b"}),
     }
-    assert [line for _, line in pack.lines] == [
-        {"text": "ab", "ids": [97, 98]},
-        {"text": "\ud800", "ids": [0xD800]},
-        {"text": "", "ids": [], "decoded": None},
-        {"text": "b", "ids": [98]},
-    ]
-
-
-def test_a_pack_needs_a_plain_name(tmp_path: Path) -> None:
-    with InProcessSession(Letters()) as session, pytest.raises(DataError) as caught:
-        write_pack(tmp_path / "My Pack.pack.jsonl", Asker(session, MODEL), False, [])
-    said = "--output: needs a name of small letters, digits, dots and hyphens before .pack.jsonl"
-    assert str(caught.value) == f"{tmp_path / 'My Pack.pack.jsonl'}: {said}"
 
 
 def test_faults_at_tokens_are_found(place: Any) -> None:

@@ -14,30 +14,38 @@ import tracemalloc
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tokspec.adapters.registry import open_session
 from tokspec.base.errors import DataError
 from tokspec.compare.answers import Input, Record
-from tokspec.compare.recording import LONGEST_LINE, Header, is_recording, read_recording, write_recording
+from tokspec.compare.recording import line_of, read_recording
+from tokspec.formats.user_model import read_user_model
+from tokspec.judge.runner import run
 from tokspec.protocol.messages import Answer, Fault, Refused
+from tokspec.suite.packs import cases_of
+from tokspec.suite.recordings import LONGEST_LINE, Header, is_recording, write_line, write_recording
 
 HASH = "0" * 64
 HEADER = Header(
-    suite="0.1.0",
-    fixtures=HASH,
-    texts=HASH,
+    suite="0.3.0",
     implementation={"name": "mytok", "version": "1", "language": "C"},
     choices={"offset_unit": "byte"},
     model={"file": "tokenizer.json", "format": "tokenizer.json", "sha256": HASH},
     special_tokens="not added",
-    operations=("normalize", "encode"),
+    operations=("normalize", "encode", "decode"),
     inputs={"made": 2000, "files": ["a.txt"]},
 )
 RECORDS = [
     Record(
         Input("texts/words", "bug", "Bug é"),
-        {"normalize": Answer({"text": "bug"}), "encode": Answer({"tokens": ["b", "ug"], "ids": [0, 4]})},
+        {
+            "normalize": Answer({"text": "bug"}),
+            "encode": Answer({"tokens": ["b", "ug"], "ids": [0, 4]}),
+            "decode": Answer({"text": "bug"}),
+        },
         2,
     ),
     Record(
@@ -54,43 +62,97 @@ RECORDS = [
         },
         4,
     ),
+    # what is decoded is the text, the token's own text, or the text without special tokens
+    Record(Input("texts/words", "pug", "pug"), {"encode": Answer({"ids": [5]}), "decode": Answer({"text": "pug"})}, 5),
+    Record(
+        Input("vocabulary/alone", "7", "ug"), {"encode": Answer({"ids": [2, 4]}), "decode": Answer({"text": "Ġug"})}, 6
+    ),
+    Record(Input("vocabulary/alone", "4", "ug"), {"encode": Answer({"ids": [4]}), "decode": Answer({"text": "ug"})}, 7),
+    Record(Input("vocabulary/alone", "8", "rug"), {"encode": Answer({"ids": [8]})}, 8),
+    Record(
+        Input("skipped/words", "bug", "<s>bug"),
+        {"encode": Answer({"ids": [1, 3]}), "decode": Answer({"text": "bug"})},
+        9,
+    ),
+    Record(
+        Input("texts/words", "hug", "hug"),
+        {"encode": Answer({"tokens": ["h", "ug"]}), "decode": Answer({"text": "hug"})},
+        10,
+    ),
 ]
 
-#: Recordings of the format before this one, as they were made when it was new.
-DATA = Path(__file__).parents[1] / "data" / "recordings"
+#: A recording of the form before this one, as tokspec 0.2 wrote it.
+OLD = Path(__file__).parents[1] / "data" / "recordings" / "form-1.ndjson"
+
+
+LINES = [line_of(record, {}) for record in RECORDS]
 
 
 @pytest.fixture
 def recording(tmp_path: Path) -> Path:
     file = tmp_path / "a.ndjson"
-    write_recording(file, HEADER, iter(RECORDS))
+    write_recording(file, HEADER, LINES)
     return file
 
 
 def test_what_is_written_is_read_again(recording: Path) -> None:
     read = read_recording(recording)
-    assert (read.header, read.count) == (HEADER, 3)
+    assert (read.header, read.count) == (HEADER, 9)
     assert list(read.records()) == RECORDS
 
 
 def test_the_lines_are_these(recording: Path) -> None:
     header, *records, footer = recording.read_text("utf-8").splitlines()
-    assert header.startswith('{"tokspec_recording": 1, "suite": "0.1.0", "fixtures": ')
+    assert header.startswith('{"tokspec_recording":2,"suite":"0.3.0","implementation":')
     assert records == [
-        '{"from": "texts/words:bug", "text": "Bug é", "normalized": "bug", "tokens": ["b", "ug"], "ids": [0, 4]}',
-        '{"from": "texts/emoji:hidden", "text": "a\\u200d\\ufeff\\u0085\\u2028\\ud83d\\ude00\\udb40\\udc41\\u007f\\"\\\\/", '
-        '"refused": {"encode": "unknown_symbol"}}',
-        '{"from": "inputs/a.txt:3", "text": "", "tokens": ["\\ud800"], "ids": [null], "spans": [[0, 0]], '
-        '"refused": {"normalize": "unsupported"}, "faults": {"decode": "crash"}}',
+        '{"from":"texts/words:bug","text":"Bug é","normalized":"bug","tokens":["b","ug"],"ids":[0,4],"decoded":"bug"}',
+        '{"from":"texts/emoji:hidden","text":"a\\u200d\\ufeff\\u0085\\u2028😀\\udb40\\udc41\\u007f\\"\\\\/",'
+        '"refused":{"encode":"unknown_symbol"}}',
+        '{"from":"inputs/a.txt:3","text":"","tokens":[{"hex":"eda080"}],"ids":[null],"spans":[[0,0]],"decoded":null,'
+        '"refused":{"normalize":"unsupported"},"faults":{"decode":"crash"}}',
+        '{"from":"texts/words:pug","text":"pug","ids":[5]}',
+        '{"from":"vocabulary/alone:7","text":"ug","ids":[2,4],"decoded":null,"decoded_token":"Ġug"}',
+        '{"from":"vocabulary/alone:4","text":"ug","ids":[4]}',
+        '{"from":"vocabulary/alone:8","text":"rug","ids":[8],"decoded":null}',
+        '{"from":"skipped/words:bug","text":"<s>bug","ids":[1,3],"decoded":null,"decoded_without_special_tokens":"bug"}',
+        '{"from":"texts/words:hug","text":"hug","tokens":["h","ug"],"decoded":"hug"}',
     ]
     before = recording.read_bytes().removesuffix(f"{footer}\n".encode())
-    assert json.loads(footer) == {"records": 3, "sha256": hashlib.sha256(before).hexdigest()}
+    assert json.loads(footer) == {"records": 9, "sha256": hashlib.sha256(before).hexdigest()}
+
+
+def test_a_recording_of_the_older_form_is_read() -> None:
+    read = read_recording(OLD)
+    assert (read.header.who, read.header.special_tokens, read.count) == ("tokenizers 0.23.3", "not added", 5)
+    *_, last = read.records()
+    assert last.input == Input("inputs/texts.txt", "2", "low lower newest")
+    assert last.replies == {
+        "pre_tokenize": Answer({"pieces": [["low", 0, 3], ["lower", 4, 9], ["newest", 10, 16]]}),
+        "encode": Answer({"tokens": ["[UNK]"] * 3, "ids": [1, 1, 1], "spans": [[0, 3], [4, 9], [10, 16]]}),
+        "decode": Answer({"text": "[UNK] [UNK] [UNK]"}),
+    }
+    model = read_user_model(OLD.with_name("tokenizer.json"))
+    cases = cases_of(read, model).cases
+    assert [*cases][-2:] == ["form-1-0006-encode", "form-1-0006-decode"]
+    with open_session("tokenizers", None) as session:
+        assert [result.verdict.value for result in run(session, [*cases.values()]).results] == ["pass"] * 10
+
+
+def test_what_an_older_recording_does_not_tell_is_not_asked(tmp_path: Path, recording: Path) -> None:
+    header = (
+        recording.read_bytes().splitlines(keepends=True)[0].replace(b'"tokspec_recording":2', b'"tokspec_recording":1')
+    )
+    lines = header + b'{"from":"texts/words:bug","text":"bug","ids":[0]}\n'
+    footer = write_line({"records": 1, "sha256": hashlib.sha256(lines).hexdigest()})
+    recording.write_bytes(lines + footer)
+    (record,) = read_recording(recording).records()
+    assert record.replies == {"encode": Answer({"ids": [0]})}
 
 
 def test_the_same_gives_the_same_bytes_also_compressed(tmp_path: Path, recording: Path) -> None:
     first, second = tmp_path / "one.ndjson.gz", tmp_path / "two.ndjson.gz"
     for file in (first, second):
-        write_recording(file, HEADER, iter(RECORDS))
+        write_recording(file, HEADER, LINES)
     assert first.read_bytes() == second.read_bytes()
     assert gzip.decompress(first.read_bytes()) == recording.read_bytes()
 
@@ -98,18 +160,18 @@ def test_the_same_gives_the_same_bytes_also_compressed(tmp_path: Path, recording
 def test_nothing_is_left_of_a_recording_that_was_not_finished(tmp_path: Path, recording: Path) -> None:
     before = recording.read_bytes()
 
-    def records() -> Iterator[Record]:
-        yield RECORDS[0]
+    def lines() -> Iterator[dict[str, Any]]:
+        yield LINES[0]
         raise DataError("answers no text")
 
     with pytest.raises(DataError, match="answers no text"):
-        write_recording(recording, HEADER, records())
+        write_recording(recording, HEADER, lines())
     assert (recording.read_bytes(), [file.name for file in tmp_path.iterdir()]) == (before, ["a.ndjson"])
     with pytest.raises(DataError, match=r"none/a\.ndjson: cannot be written: No such file or directory$"):
-        write_recording(tmp_path / "none" / "a.ndjson", HEADER, iter(RECORDS))
+        write_recording(tmp_path / "none" / "a.ndjson", HEADER, LINES)
     long = Record(Input("inputs/a.txt", "1", "a"), {"normalize": Answer({"text": "a" * LONGEST_LINE})})
     with pytest.raises(DataError, match=r"^inputs/a\.txt:1: is answered with more than 16 MB; leave it out$"):
-        write_recording(recording, HEADER, [long])
+        write_recording(recording, HEADER, [line_of(long, {})])
 
 
 @pytest.mark.parametrize(
@@ -152,7 +214,7 @@ def test_a_line_without_end_is_refused_before_it_is_decompressed(tmp_path: Path)
     file = tmp_path / "a.ndjson.gz"
     compress = zlib.compressobj(1, wbits=31)
     with file.open("wb") as stream:
-        stream.write(compress.compress(b'{"tokspec_recording": 1, "suite": "'))
+        stream.write(compress.compress(b'{"tokspec_recording":2,"suite":"'))
         zeros = bytes(1024**2)
         for _ in range(3 * 1024):
             stream.write(compress.compress(zeros))
@@ -181,59 +243,59 @@ EDITS: dict[str, tuple[Callable[[bytes], bytes], str]] = {
         "p:1: is no recording: its first line is no header; tokspec record writes one",
     ),
     "of another version": (
-        edited('"tokspec_recording": 1', '"tokspec_recording": 7'),
-        "p:1: is of version 7 of the format, and this suite reads version 1; record it again",
+        edited('"tokspec_recording":2', '"tokspec_recording":7'),
+        "p:1: is of version 7 of the format, and this suite reads version 2; record it again",
     ),
     "a header that is no JSON": (
-        edited('{"tokspec_recording": 1,', '{"tokspec_recording": 1'),
-        "p:1: is no JSON, and this suite reads version 1; record it again",
+        edited('{"tokspec_recording":2,', '{"tokspec_recording":2'),
+        f"p:1: a line is not JSON (Expecting ',' delimiter at character 23); was it edited? {AGAIN}",
     ),
     "a key that is not known": (
         edited('"suite"', '"suit"'),
-        f'p:1: "suite" is a required property; was it edited? {AGAIN}',
+        f"p:1: lacks the key suite; was it edited? {AGAIN}",
     ),
-    "a header that was changed": (edited('"version": "1"', '"version": "2"'), CHANGED),
-    "a text that was changed": (edited('"text": "Bug é"', '"text": "bug é"'), CHANGED),
-    "a space that was added": (edited('"text": "Bug é",', '"text":  "Bug é",'), CHANGED),
+    "a header that was changed": (edited('"version":"1"', '"version":"2"'), CHANGED),
+    "a text that was changed": (edited('"text":"Bug é"', '"text":"bug é"'), CHANGED),
+    "a space that was added": (edited('"text":"Bug é",', '"text": "Bug é",'), CHANGED),
     "records in another order": (
-        lambda data: re.sub(rb'(\{"from": "texts/words.*\n)(\{"from": "texts/emoji.*\n)', rb"\2\1", data),
+        lambda data: re.sub(rb'(\{"from":"texts/words.*\n)(\{"from":"texts/emoji.*\n)', rb"\2\1", data),
         CHANGED,
     ),
     "an id that is a word": (
-        edited("[0, 4]", '[0, "4"]'),
+        edited("[0,4]", '[0,"4"]'),
         f'p:2: ids.1: "4" is not of types "null", "integer"; was it edited? {AGAIN}',
     ),
     "a line that is wrapped": (
         edited('"Bug é"', '"Bu\ng é"'),
-        f"p:6: says that there are 3 records, and there are 4; {AGAIN}",
+        f"p:12: says that there are 9 records, and there are 10; {AGAIN}",
     ),
     "a comma that is gone": (
-        edited("[0, 4]", "[0 4]"),
-        f"p:2: is no JSON at character 100 (Expecting ',' delimiter); was it edited? {AGAIN}",
+        edited("[0,4]", "[0 4]"),
+        f"p:2: a line is not JSON (Expecting ',' delimiter at character 90); was it edited? {AGAIN}",
     ),
     "a record that is gone": (
-        lambda data: re.sub(rb'\{"from": "texts/emoji.*\n', b"", data),
-        f"p:4: says that there are 3 records, and there are 2; {AGAIN}",
+        lambda data: re.sub(rb'\{"from":"texts/emoji.*\n', b"", data),
+        f"p:10: says that there are 9 records, and there are 8; {AGAIN}",
     ),
     "a record that is there twice": (
-        lambda data: re.sub(rb'(\{"from": "texts/emoji.*\n)', rb"\1\1", data),
-        f"p:6: says that there are 3 records, and there are 4; {AGAIN}",
+        lambda data: re.sub(rb'(\{"from":"texts/emoji.*\n)', rb"\1\1", data),
+        f"p:12: says that there are 9 records, and there are 10; {AGAIN}",
     ),
     "a record behind the end": (
-        lambda data: data + b'{"from": "texts/words:bug", "text": "bug"}\n',
-        f"p:6: ends without its footer: it was cut off; {AGAIN}",
+        lambda data: data + b'{"from":"texts/words:bug","text":"bug"}\n',
+        f"p:12: ends without its footer: it was cut off; {AGAIN}",
     ),
     "two recordings in one": (
         lambda data: data + data,
-        f"p:10: says that there are 3 records, and there are 8; {AGAIN}",
+        f"p:22: says that there are 9 records, and there are 20; {AGAIN}",
     ),
     "an empty line": (
         lambda data: data + b"\n",
-        f"p:6: ends without its footer: it was cut off; {AGAIN}",
+        f"p:12: ends without its footer: it was cut off; {AGAIN}",
     ),
     "bytes that are no text": (
         lambda data: data.replace(b'"bug"', b'"b\xff"'),
-        f"p:2: is not UTF-8; was it edited? {AGAIN}",
+        f"p:2: a line is not UTF-8 at byte 57; was it edited? {AGAIN}",
     ),
     "within a record": (
         lambda data: data[: data.index(b'"ids"')],
@@ -241,11 +303,11 @@ EDITS: dict[str, tuple[Callable[[bytes], bytes], str]] = {
     ),
     "without its last line": (
         lambda data: data[: data.index(b'{"records"')],
-        f"p:4: ends without its footer: it was cut off; {AGAIN}",
+        f"p:10: ends without its footer: it was cut off; {AGAIN}",
     ),
     "a nesting without end": (
         lambda data: data.replace(b'"Bug \xc3\xa9"', b"[" * 100_000),
-        f"p:2: is nested too deep; was it edited? {AGAIN}",
+        f"p:2: a line is nested more than 64 levels deep; was it edited? {AGAIN}",
     ),
     "compression that the name does not tell": (
         gzip.compress,
@@ -269,13 +331,13 @@ def test_each_wrong_edit_is_one_line_with_file_and_line(recording: Path, edit: s
 
 def test_a_digest_that_was_made_for_a_wrong_record_does_not_make_it_right(recording: Path) -> None:
     lines = recording.read_bytes().splitlines(keepends=True)
-    lines[1] = b'{"from": "texts/words:bug", "text": 3}\n'
+    lines[1] = b'{"from":"texts/words:bug","text":3}\n'
     digest = hashlib.sha256(b"".join(lines[:-1])).hexdigest()
-    recording.write_bytes(b"".join(lines[:-1]) + f'{{"records": 3, "sha256": "{digest}"}}\n'.encode())
+    recording.write_bytes(b"".join(lines[:-1]) + f'{{"records":9,"sha256":"{digest}"}}\n'.encode())
     read = read_recording(recording, "p")
     with pytest.raises(DataError) as caught:
         list(read.records())
-    assert str(caught.value) == f'p:2: text: 3 is not of type "string"; was it edited? {AGAIN}'
+    assert str(caught.value) == f'p:2: text: 3 is not of types "string", "object"; was it edited? {AGAIN}'
 
 
 @pytest.mark.parametrize("name", ["/etc/passwd", "../tokenizer.json", "a/b", "a\\b", "..", ".", ""])
@@ -293,15 +355,15 @@ def test_the_model_of_a_recording_is_named_without_a_folder(recording: Path, nam
 def test_an_integer_without_end(recording: Path) -> None:
     lines = recording.read_bytes().splitlines(keepends=True)
     recording.write_bytes(
-        lines[0].replace(b'"tokspec_recording": ', b'"tokspec_recording": ' + b"9" * 5000) + b"".join(lines[1:])
+        lines[0].replace(b'"tokspec_recording":', b'"tokspec_recording":' + b"9" * 5000) + b"".join(lines[1:])
     )
     with pytest.raises(DataError) as caught:
         read_recording(recording, "p")
-    assert str(caught.value) == "p:1: is no JSON, and this suite reads version 1; record it again"
-    recording.write_bytes(lines[0] + b"".join(lines[1:-1]) + b'{"records": ' + b"9" * 5000 + b"}\n")
+    assert str(caught.value) == f"p:1: a line holds a number of 5001 digits; was it edited? {AGAIN}"
+    recording.write_bytes(lines[0] + b"".join(lines[1:-1]) + b'{"records":' + b"9" * 5000 + b"}\n")
     with pytest.raises(DataError) as caught:
         read_recording(recording, "p")
-    assert str(caught.value) == f"p:{len(lines)}: has an integer that is too long; was it edited? {AGAIN}"
+    assert str(caught.value) == f"p:{len(lines)}: a line holds a number of 5000 digits; was it edited? {AGAIN}"
 
 
 def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:

@@ -50,7 +50,8 @@ from tokspec.sessions.session import Session
 from tokspec.suite.cases import Suite
 from tokspec.suite.fixtures import load_suite
 from tokspec.suite.origins import Origin, load_origin
-from tokspec.suite.packs import find_pack, read_pack
+from tokspec.suite.packs import cases_of, find_pack, name_of
+from tokspec.suite.recordings import read_recording
 from tokspec.suite.selection import cases_of_version, plain_first, select
 
 _JOBS = "Ask N processes of it at once, each with these limits; the verdicts are the same."
@@ -77,7 +78,7 @@ _LIKE = "Accept an answer that is not as specified if this library gives it: tok
 @choices_option
 @fixtures_option
 @fixtures_version_option
-@click.option("--pack", metavar="PACK", help="Judge by a pack, a file or a name, instead of the fixtures.")
+@click.option("--pack", metavar="PACK", help="Judge by a pack or a recording instead of the fixtures.")
 @click.option("--model", type=FILE, metavar="FILE", help="The file of the tokenizer that the pack is of.")
 @known_failures_options
 @click.option("--verify", is_flag=False, flag_value="0", metavar="[SEED]", type=int, help=_VERIFY)
@@ -174,12 +175,12 @@ class Judging:
             return load_suite(self.fixtures)
         if self.fixtures or self.fixtures_version:
             raise click.UsageError("--pack is instead of fixtures; leave out --fixtures and --fixtures-version")
-        pack, model = read_pack(find_pack(self.pack)), read_user_model(self.model, whole=True)
-        if not pack.is_of(model.sha256):
-            click.echo(f"{self.model} is not the file that the pack {pack.name} was made from", err=True)
+        pack, model = read_recording(find_pack(self.pack)), read_user_model(self.model, whole=True)
+        if not pack.header.is_of(model.sha256):
+            click.echo(f"{self.model} is not the file that the pack {name_of(pack)} was made from", err=True)
         for caution in cautions_of(model):
             click.echo(visible(f"{self.model}: {caution}"), err=True)
-        return pack.cases(model)
+        return cases_of(pack, model)
 
     def run(self, show: int, every: bool) -> tuple[Run, list[list[str]], DataError | None]:
         """Run the cases, and describe failures while the implementation can still be asked about its stages.

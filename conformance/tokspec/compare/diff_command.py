@@ -62,6 +62,7 @@ from tokspec.report.text import say
 from tokspec.sessions.limits import Limits, adopt_orphans
 from tokspec.sessions.session import Session
 from tokspec.suite.fixtures import load_suite
+from tokspec.suite.recordings import PER_LINE
 
 _MEGABYTE = 1024**2
 
@@ -227,6 +228,10 @@ class _Diff:
                 raise DataError(message, str(file), key="--report")
         if self.files and self._recordings:
             raise click.UsageError("FILES are for two implementations; the texts are those of the recording")
+        for recording in self._recordings:
+            if recording.header.special_tokens == PER_LINE:
+                message = "encodes some lines with special tokens or in pairs; judge by it with tokspec run --pack"
+                raise DataError(message, recording.name)
         if self.a == self.b and self.model_b is None:
             raise click.UsageError("this compares a side with itself; name another one, or give --model twice")
         if self.adds and (without := [each for each in self._recordings if each.header.special_tokens == "not added"]):

@@ -7,14 +7,9 @@ follows. Empty texts are left out.
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import json
-import lzma
 import os
 import stat
-import sys
-import zlib
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -27,6 +22,7 @@ from itertools import accumulate, chain, compress, count
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, NamedTuple, TypeAlias, cast
 
+from tokspec.base.compression import decompress, describe_broken, without_compression
 from tokspec.base.errors import DataError
 from tokspec.base.files import paths_below
 
@@ -110,16 +106,6 @@ class Part:
     def bytes(self) -> int:
         """About how much there is to read."""
         return self.size if self.end is None or self.kind == "parquet" else self.end - self.start
-
-
-def without_compression(name: str) -> str:
-    """Return a file's name without the ending that says how it is compressed.
-
-    >>> without_compression("a.txt.gz"), without_compression("a.txt")
-    ('a.txt', 'a.txt')
-    """
-    ending = PurePosixPath(name).suffix.lower()
-    return name[: -len(ending)] if ending in _OPEN else name
 
 
 def kind_of(name: str) -> str:
@@ -484,56 +470,3 @@ def _refuse_other_columns(arrow: Any, schema: Any, name: str, field: str) -> Non
 
 def _first_line(error: Exception) -> str:
     return str(error).partition("\n")[0][:200]
-
-
-# Compression
-
-#: What reading of a compressed file raises when it was cut off or changed; see :func:`describe_broken` for others.
-_BROKEN = (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError)
-
-
-def _zstd(stream: BinaryIO) -> BinaryIO:
-    package = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
-    try:
-        return cast(BinaryIO, import_module(package).ZstdFile(stream))
-    except ImportError:
-        raise DataError("zstd needs a package on this Python: pip install backports.zstd") from None
-
-
-_OPEN: Mapping[str, Callable[[Any], Any]] = {
-    ".gz": lambda stream: gzip.GzipFile(fileobj=stream),
-    ".bz2": bz2.BZ2File,
-    ".xz": lzma.LZMAFile,
-    ".zst": _zstd,
-}
-
-
-def decompress(stream: BinaryIO, name: str) -> BinaryIO:
-    """Decompress a stream as the end of its file's name says: .gz, .bz2, .xz, .zst.
-
-    Raises:
-        DataError: a package that is needed is not installed.
-
-    >>> import io
-    >>> decompress(io.BytesIO(gzip.compress(b"bug")), "a.gz").read()
-    b'bug'
-    """
-    try:
-        return cast(BinaryIO, _OPEN.get(PurePosixPath(name).suffix.lower(), lambda same: same)(stream))
-    except DataError as error:
-        raise DataError(error.message, name) from None
-
-
-def describe_broken(error: Exception) -> str:
-    """Say how a compressed file is broken; nothing if the error is none of that.
-
-    >>> describe_broken(EOFError())
-    'is cut off: its compressed data has no end'
-    """
-    if isinstance(error, EOFError):
-        return "is cut off: its compressed data has no end"
-    # bzip2 has no error of its own, but one without the number of the system's; zstd's need not be installed
-    of_bzip2 = type(error) is OSError and error.errno is None
-    if of_bzip2 or isinstance(error, _BROKEN) or type(error).__name__ == "ZstdError":
-        return f"is not compressed as its name says, or was changed: {error}"
-    return ""

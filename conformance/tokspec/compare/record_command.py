@@ -23,7 +23,7 @@ from tokspec.cli.progress import ProgressBar
 from tokspec.compare.answers import Asker, answer
 from tokspec.compare.compare import Unanswered, default_inputs, file_inputs
 from tokspec.compare.inputs import FIELD, KINDS, Reading, files_of_texts
-from tokspec.compare.recording import Written, header_of, is_recording, write_pack, write_recording
+from tokspec.compare.recording import header_of, write_records
 from tokspec.compare.report import count
 from tokspec.compare.sides import open_side, parse_side
 from tokspec.compare.tally import Tally
@@ -33,7 +33,7 @@ from tokspec.formats.cautions import cautions_of
 from tokspec.formats.user_model import CONVERTED, files_of_model, read_user_model
 from tokspec.judge.judging import end_problems
 from tokspec.sessions.limits import Limits
-from tokspec.suite.packs import ENDING
+from tokspec.suite.recordings import ENDINGS, Written
 
 #: Bytes of the longest text that is recorded: the answer to a longer one may be longer than a line may be.
 _LARGEST = 64 * 1024
@@ -88,9 +88,9 @@ def record_command(
     \b
     tokspec record tokenizers --model tokenizer.json -o before.ndjson
     tokspec record tokenizers texts.jsonl --field body --model tokenizer.json -o before.ndjson.gz
-    tokspec record tokenizers --no-vocabulary --model tokenizer.json -o mine.pack.jsonl
+    tokspec run --pack before.ndjson --model tokenizer.json --impl "node adapter.mjs"
 
-    A name that ends in .pack.jsonl makes a pack, which tokspec run --pack and ports in any language read.
+    The last command judges a port by what was recorded, and ports in any language read the file: see docs/packs.md.
 
     The texts are the suite's own, some made of the vocabulary, and those of FILES. The same is recorded as the same
     bytes.
@@ -118,20 +118,15 @@ def record_command(
         header = header_of(asker, "added" if adds else "not added", said)
         with ProgressBar("recording", None if files else len(inputs), None if files else 0.0) as advance:
             records = unanswered.watch(answer(asker, chain(inputs, texts), advance))
-            if output.name.endswith(ENDING):
-                written = write_pack(output, asker, adds, records)
-            else:
-                written = write_recording(output, header, records)
+            written = write_records(output, asker, header, records)
     if (gets := asker.model.rewritten_for(session.hello.formats)) and gets != CONVERTED:
         click.echo(f"{header.who} gets {gets}")
     for operation, reason in dropped.items():
         click.echo(visible(f"not asked: {operation}: {reason}"))
     for line in unanswered.lines:
         click.echo(visible(line), err=True)
-    if output.name.endswith(ENDING) and mine.has_post_processor and not adds:
-        click.echo(
-            "the pack is without what the post-processor adds, such as BOS; --add-special-tokens makes one with it"
-        )
+    if output.name.endswith(ENDINGS[1]) and mine.has_post_processor and not adds:
+        click.echo("the pack is without what the post-processor adds, such as BOS; --add-special-tokens adds it")
     _say(header.who, model.name, written, output)
     ended = [f"not well: {fault}; no text is to blame" for fault in dict.fromkeys(map(str, asker.unblamed))]
     ended += [f"not well: {problem}" for problem in end_problems(session)]
@@ -153,13 +148,11 @@ def _refuse_what_cannot_be(
         raise DataError("is empty; name an implementation", key="IMPLEMENTATION")
     if output.is_dir():
         raise DataError("is a folder; give the name of the recording in it", str(output), key="--output")
-    is_pack = output.name.endswith(ENDING)
-    if not (is_recording(implementation) or is_pack or output.name.removesuffix(".gz").endswith(".ndjson")):
-        message = f"needs a name that ends in .ndjson, .ndjson.gz or, for a pack, {ENDING}"
-        raise DataError(message, str(output), key="--output")
-    side = parse_side(implementation)
-    if side.recording is not None:
+    if parse_side(implementation).recording is not None:
         raise DataError("is a recording; name an implementation", implementation)
+    if not output.name.removesuffix(".gz").endswith(ENDINGS):
+        message = f"needs a name that ends in {' or '.join(ENDINGS)}, or in one of them and .gz"
+        raise DataError(message, str(output), key="--output")
     refuse_outputs(
         {"--output": output},
         {

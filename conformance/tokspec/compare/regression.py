@@ -26,7 +26,7 @@ from tokspec.compare.answers import Asker, Input, answer
 from tokspec.compare.causes import FAULT_OF_BOTH
 from tokspec.compare.compare import Unanswered, compare_records, default_inputs, file_inputs
 from tokspec.compare.inputs import Reading
-from tokspec.compare.recording import header_of, read_recording, write_recording
+from tokspec.compare.recording import header_of, read_recording, write_records
 from tokspec.compare.report import Summary, describe_comparison
 from tokspec.compare.sides import Side, open_side
 from tokspec.compare.tally import Tally
@@ -152,7 +152,7 @@ def _session(tokenizer: Any, impl: str | None, command: str | None) -> Iterator[
 def _write(file: Path, asker: Asker, inputs: Iterable[Input]) -> None:
     unanswered = Unanswered()
     header = header_of(asker, "as called", {})
-    write_recording(file, header, unanswered.watch(answer(asker, inputs)))
+    write_records(file, asker, header, unanswered.watch(answer(asker, inputs)))
     for line in unanswered.lines:
         print(line)  # pytest shows it where the test fails
 

@@ -17,12 +17,12 @@ from typing import Any, Protocol, TypeAlias
 from tokspec.adapter import Adapter, Hello
 from tokspec.adapters.registry import find, names_program, open_session
 from tokspec.adapters.tokfast import WITH_CHOICES
+from tokspec.base.compression import without_compression
 from tokspec.base.errors import AdapterFault, DataError, Refusal
 from tokspec.base.json_values import copy_json
 from tokspec.cli.options import files_of_implementation
-from tokspec.compare.inputs import without_compression
 from tokspec.compare.models import Loaded, digest, parts_of, write_for
-from tokspec.compare.recording import Recording, is_recording, read_recording
+from tokspec.compare.recording import Recording, read_recording
 from tokspec.formats.user_model import UserModel
 from tokspec.judge.verdicts import effective_choices
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply, Request
@@ -30,6 +30,7 @@ from tokspec.protocol.replies import check_form
 from tokspec.sessions.adapter_server import describe_exception
 from tokspec.sessions.limits import Limits
 from tokspec.sessions.session import Session
+from tokspec.suite.recordings import ENDINGS, is_recording
 
 #: Bytes of the largest reply of a program, and characters of the longest text that it is asked: the tokens, ids and
 #: spans of a text are many values, of which a line has a bound.
@@ -71,7 +72,7 @@ def parse_side(word: str) -> Side:
     ('reference', 'node adapter.mjs')
     """
     is_program = names_program(word)
-    if is_recording(word) or (not is_program and without_compression(word).endswith(".ndjson")):
+    if is_recording(word) or (not is_program and without_compression(word).endswith(ENDINGS)):
         return Side(recording=read_recording(Path(word)))
     return Side(command=word) if is_program else Side(impl=word)
 

@@ -17,7 +17,7 @@ from tokspec.base.errors import DataError
 from tokspec.compare.answers import Asker, Record, answer, input_of, keep_ids
 from tokspec.compare.causes import compare_replies
 from tokspec.compare.compare import Names, default_inputs, named, pairs, unit_of
-from tokspec.compare.recording import Recording, header_of, read_recording, write_recording
+from tokspec.compare.recording import Recording, header_of, read_recording, write_records
 from tokspec.compare.sides import Side, open_side
 from tokspec.compare.tally import Tally
 from tokspec.formats.user_model import CONVERTED, UserModel
@@ -93,7 +93,7 @@ def _record(model: UserModel, made: int, file: Path) -> Recording:
         asker = _only_ids_and_text(Asker(session, model))
         asker.check_model()
         header = header_of(asker, "not added", {"made": made, "files": []})
-        write_recording(file, header, answer(asker, default_inputs(asker, made)))
+        write_records(file, asker, header, answer(asker, default_inputs(asker, made)))
     return read_recording(file)
 
 

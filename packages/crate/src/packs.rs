@@ -1,6 +1,5 @@
-//! Packs: what a published tokenizer makes of some hundred texts, as a bundle whose one model is the user's.
+//! Packs: what a tokenizer made of texts, as a bundle whose one model is the user's.
 
-use crate::text;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
@@ -16,10 +15,12 @@ pub(crate) fn read(pack: &str, model: &Path, hello: &Value) -> Value {
     let written = fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
     let mut rows = written.lines().map(|line| serde_json::from_str(line).expect("a line of a pack is JSON"));
     let header: Value = rows.next().expect("a pack has a header");
-    let (name, file) = (text(&header["name"]), file.display().to_string());
+    let stem = file.file_name().and_then(|name| name.to_str()).unwrap_or_default().split('.').next().unwrap_or_default();
+    let (name, file) = (header["name"].as_str().unwrap_or(stem), file.display().to_string());
     let bytes = fs::read(model).unwrap_or_else(|error| panic!("{}: {error}", model.display()));
     let digest: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
-    if !header["files"].as_object().is_some_and(|files| files.values().any(|each| *each == *digest)) {
+    let files = header["files"].as_object().into_iter().flat_map(Map::values);
+    if !files.chain([&header["model"]["sha256"]]).any(|each| *each == *digest) {
         eprintln!("{} is not the file that the pack {name} was made from", model.display());
     }
     let can_leave_out =
@@ -29,7 +30,9 @@ pub(crate) fn read(pack: &str, model: &Path, hello: &Value) -> Value {
         let options: Vec<&Value> = OPTIONS.iter().map(|option| &row[*option]).collect();
         seen.insert(json!([row["text"], options]).to_string())
     };
-    let rows = (2..).zip(rows).filter(is_new);
+    // the footer has no ids, nor has what was refused
+    let is_asked = |row: &Value| row["ids"].as_array().is_some_and(|ids| !ids.contains(&Value::Null));
+    let rows = (2..).zip(rows).filter(|(_, row)| is_asked(row)).filter(is_new);
     let cases: Vec<Value> = rows.flat_map(|(line, row)| cases(&row, name, &file, line, can_leave_out)).collect();
     let content: Value = serde_json::from_slice(&bytes).expect("the tokenizer.json is JSON");
     json!({"cases": cases, "models": {"tokenizer.json": {name: {"content": content}}}})
@@ -48,7 +51,7 @@ fn cases(row: &Value, name: &str, file: &str, line: usize, can_leave_out: bool) 
     };
     let one = |operation: &str, clause: &str, options: &[&str], input: Value, expect: Value| {
         json!({
-            "id": format!("{name}-{line:04}-{operation}"), "clauses": [clause], "why": row.get("why").unwrap_or(&json!("")),
+            "id": format!("{name}-{line:04}-{operation}"), "clauses": [clause], "why": row.get("why").or(row.get("from")).unwrap_or(&json!("")),
             "model": name, "model_name": name, "operation": operation, "options": options, "input": input,
             "outcome": {"expect": expect}, "file": format!("{file}:{line}"),
         })

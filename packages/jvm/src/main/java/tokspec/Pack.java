@@ -1,6 +1,7 @@
 package tokspec;
 
 import com.google.gson.JsonElement;
+import com.google.gson.JsonNull;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonPrimitive;
 import java.io.IOException;
@@ -15,9 +16,11 @@ import java.util.Set;
 import tokspec.Bundle.Case;
 import tokspec.Bundle.Outcome;
 
-/** What a published tokenizer makes of some hundred texts (docs/packs.md). */
+/** What a tokenizer made of texts (docs/packs.md). */
 final class Pack {
-  private record Header(String name, Map<String, String> files) {}
+  private record Model(String sha256) {}
+
+  private record Header(String name, Model model, Map<String, String> files) {}
 
   private static final List<String> OPTIONS = List.of("pair", "add_special_tokens", "allowed_special");
 
@@ -34,12 +37,14 @@ final class Pack {
   }
 
   String name() {
-    return header.name;
+    return header.name != null ? header.name : Path.of(file).getFileName().toString().replaceFirst("\\..*", "");
   }
 
   /** Says whether it was made from a file with these bytes. */
   boolean isOf(byte[] bytes) {
-    return header.files.containsValue(Json.sha256(bytes));
+    String digest = Json.sha256(bytes);
+    return header.model != null && digest.equals(header.model.sha256)
+        || header.files != null && header.files.containsValue(digest);
   }
 
   /** Returns two cases of each line. What has no option for the tokens that are added is taken to add nothing. */
@@ -48,6 +53,9 @@ final class Pack {
     Set<String> seen = new HashSet<>();
     for (int number = 2; number <= lines.size(); number++) {
       JsonObject line = Json.GSON.fromJson(lines.get(number - 1), JsonObject.class);
+      if (!line.has("ids") || line.getAsJsonArray("ids").contains(JsonNull.INSTANCE)) {
+        continue; // the footer, or what was refused
+      }
       JsonObject input = Json.pick(line, OPTIONS);
       input.add("text", line.get("text"));
       if (!seen.add(input.toString())) {
@@ -68,12 +76,13 @@ final class Pack {
   }
 
   private Case make(String operation, int number, JsonObject line, JsonObject input, JsonObject expected) {
-    String id = String.format(Locale.ROOT, "%s-%04d-%s", header.name, number, operation);
+    String id = String.format(Locale.ROOT, "%s-%04d-%s", name(), number, operation);
     String clause = operation.equals("encode") ? "ENC-1" : "DEC-7";
-    String why = line.has("why") ? line.get("why").getAsString() : "";
+    String key = line.has("why") ? "why" : "from";
+    String why = line.has(key) ? line.get(key).getAsString() : "";
     List<String> options = OPTIONS.stream().filter(input::has).toList();
     return new Case(
-        id, List.of(clause), why, header.name, new JsonObject(), null, null, operation, input, options,
+        id, List.of(clause), why, name(), new JsonObject(), null, null, operation, input, options,
         null, new Outcome(expected, null, null, null), null, null, file, number);
   }
 }
