@@ -15,7 +15,7 @@ from tokspec.cli import tokspec as group
 from tokspec.formats.user_model import UserModel
 from tokspec.suite import packs
 from tokspec.suite.packs import cases_of, find_pack
-from tokspec.suite.recordings import read_recording
+from tokspec.suite.recordings import Header, read_recording, write_recording
 
 MODEL = json.dumps(
     {
@@ -174,3 +174,17 @@ def test_what_is_wrong_with_a_pack_is_said(folder: Path, lines: list[str], messa
     with pytest.raises(DataError) as caught:
         cases_of(read_recording(file), UserModel("tokenizer.json", {}, "tokenizer.json", ""))
     assert str(caught.value).startswith(message)
+
+
+def test_a_pack_is_compared_with_where_all_lines_are_asked_alike(folder: Path) -> None:
+    file = write_pack(*LINES)
+    done = CliRunner().invoke(group, ["diff", str(file), "tokenizers", "--model", "tokenizer.json"])
+    assert (done.exit_code, done.output) == (1, "")
+    message = "encodes some lines with special tokens or in pairs; judge by it with tokspec run --pack"
+    assert str(done.exception) == f"toy.pack.jsonl: {message}"
+    who = {"name": "tokenizers", "version": "0.23.3", "language": "Rust"}
+    model = {"file": "tokenizer.json", "format": "tokenizer.json", "sha256": sha256(MODEL.encode()).hexdigest()}
+    lines = [{"text": "hugs", "ids": [1, 2]}, {"text": "hug", "ids": [2], "decoded": "##s"}]
+    write_recording(file, Header("0.3.0", who, {}, model, "as called", ("encode", "decode"), {}), lines)
+    done = CliRunner().invoke(group, ["diff", str(file), "tokenizers", "--model", "tokenizer.json"])
+    assert done.stdout.splitlines()[-1] == "A and B differ in 1 (50 %) of 2 inputs, 7 bytes; 1 (33.3 %) of 3 tokens differ"

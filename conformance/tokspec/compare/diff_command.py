@@ -228,10 +228,6 @@ class _Diff:
                 raise DataError(message, str(file), key="--report")
         if self.files and self._recordings:
             raise click.UsageError("FILES are for two implementations; the texts are those of the recording")
-        for recording in self._recordings:
-            if recording.header.special_tokens == PER_LINE:
-                message = "encodes some lines with special tokens or in pairs; judge by it with tokspec run --pack"
-                raise DataError(message, recording.name)
         if self.a == self.b and self.model_b is None:
             raise click.UsageError("this compares a side with itself; name another one, or give --model twice")
         if self.adds and (without := [each for each in self._recordings if each.header.special_tokens == "not added"]):
@@ -264,6 +260,10 @@ class _Diff:
                 "FILES": files_of_texts(self.files),
             },
         )
+        for recording in self._recordings:
+            if recording.header.special_tokens == PER_LINE:
+                message = "encodes some lines with special tokens or in pairs; judge by it with tokspec run --pack"
+                raise DataError(message, recording.name)
 
     @cached_property
     def sides(self) -> tuple[Side, Side]:
