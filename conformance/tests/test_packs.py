@@ -187,4 +187,6 @@ def test_a_pack_is_compared_with_where_all_lines_are_asked_alike(folder: Path) -
     lines = [{"text": "hugs", "ids": [1, 2]}, {"text": "hug", "ids": [2], "decoded": "##s"}]
     write_recording(file, Header("0.3.0", who, {}, model, "as called", ("encode", "decode"), {}), lines)
     done = CliRunner().invoke(group, ["diff", str(file), "tokenizers", "--model", "tokenizer.json"])
-    assert done.stdout.splitlines()[-1] == "A and B differ in 1 (50 %) of 2 inputs, 7 bytes; 1 (33.3 %) of 3 tokens differ"
+    assert (
+        done.stdout.splitlines()[-1] == "A and B differ in 1 (50 %) of 2 inputs, 7 bytes; 1 (33.3 %) of 3 tokens differ"
+    )

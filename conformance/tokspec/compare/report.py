@@ -144,6 +144,8 @@ def _rows(group: Group, explained: Explained | None, tally: Tally) -> Iterator[t
     yield "from", place if is_whole else f"{place}: {shorten(compact(example.text), _SHOWN)}"
     if explained and explained.rule:
         yield "rule", explained.rule
+    if explained and explained.known:
+        yield "known", explained.known
     if small and small.model is not None:
         yield "model", shorten(compact(small.model), 240)
     elif small and small.why:

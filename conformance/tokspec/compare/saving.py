@@ -23,6 +23,8 @@ from tokspec.compare.minimize import Small
 from tokspec.compare.models import digest
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply, Request, is_unsupported
 from tokspec.sessions.session import refuse_unoffered
+from tokspec.suite.fixtures import load_suite
+from tokspec.suite.origins import load_origins
 from tokspec.suite.specification import load_specification
 from tokspec.suite.writing import FoundCase, by_choice, write_case
 
@@ -61,13 +63,15 @@ class Explained:
     """A small difference with the clause that it may be about, and the sides that leave the reference.
 
     ``leaving`` is None where the reference does not answer. ``unoffered`` is what a side does not offer, of which a
-    user's own file is asked all the same.
+    user's own file is asked all the same. ``known`` says that a side is a library that formats come from, and that it
+    is known to leave the clause.
     """
 
     small: Small
     clause: str
     leaving: tuple[str, ...] | None
     unoffered: tuple[str, ...] = ()
+    known: str = ""
 
     @property
     def rule(self) -> str:
@@ -114,7 +118,20 @@ def explain(
         units = (declared.get("offset_unit", "code_point"), choices[1].get("offset_unit", "code_point"))
         if compare_replies(small.cause.operation, small.input, right, reply, units).differs:
             leaving.append(side)
-    return Explained(small, clause, tuple(leaving))
+    known = [_known_of(clause, hello) for side, hello in zip("AB", hellos, strict=False) if side in leaving]
+    return Explained(small, clause, tuple(leaving), known=next(filter(None, known), ""))
+
+
+def _known_of(clause: str, hello: Hello) -> str:
+    """Say where a library that formats come from is known to leave a clause; nothing if it is none, or nowhere."""
+    origin = load_origins().get(hello.name)
+    suite = load_suite().cases
+    cases = [name for name in origin.cases if name in suite and clause in suite[name].clauses] if origin else []
+    if not origin or not cases:
+        return ""
+    more = f" and {len(cases) - 1} more" if len(cases) > 1 else ""
+    answer = origin.cases[cases[0]]
+    return f"{origin} leaves {clause} in the case {cases[0]}{more}: {answer.kind}: {shorten(answer.reason, 160)}"
 
 
 def _find_beside(small: Small, agree: Agree) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tokspec.base.display import compact
+from tokspec.base.json_values import DEEPEST, deeper_than
 from tokspec.formats.tiktoken_ranks import from_bytes
 from tokspec.formats.user_model import UserModel
 
@@ -30,10 +31,14 @@ def cautions_of(model: UserModel) -> list[str]:
     >>> cautions_of(UserModel("tokenizer.json", content, "t.json", ""))
     ['model.unk_id is not there: a text with a character that no token has cannot be encoded']
     """
-    if not model.format.startswith("tokenizer.json"):
-        return []
+    if not model.format.startswith("tokenizer.json") or deeper_than(DEEPEST, _stages(model)):
+        return []  # whoever is given what is nested so deep refuses it
     return [*_of_unknown(model.content["model"]), *_of_bytes(model.content), *_of_special(model.content),
             *_of_patterns(model.content)]  # fmt: skip
+
+
+def _stages(model: UserModel) -> list[Any]:
+    return [model.content.get(name) for name in ("normalizer", "pre_tokenizer", "post_processor", "decoder")]
 
 
 def _of_unknown(model: Mapping[str, Any]) -> Iterator[str]:
