@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tokspec.adapter import Hello, Refusal
+from tokspec.adapters.registry import open_session
 from tokspec.compare.answers import Asker, Input, answer, answer_as
 from tokspec.compare.compare import compare_texts, default_inputs
 from tokspec.compare.recording import header_of, write_records
@@ -85,6 +86,32 @@ def test_ids_are_those_of_each_text(many: tuple[str, ...], monkeypatch: pytest.M
     with InProcessSession(Letters()) as session:
         monkeypatch.setattr(session, "_hello", replace(session.hello, many=many))
         asker = Asker(session, MODEL)
+        assert list(asker.ids_of(TEXTS)) == [[97, 98], None, [], None, [98]]
+        assert list(asker.texts_of([[97, 98], []])) == ["ab", ""]
+
+
+#: The letters in JavaScript, served by what adapters in that language share.
+LETTERS = """
+import {{ Refusal, serve }} from {protocol};
+const operations = {{
+  encode(model, {{ text }}) {{
+    if (text === "refuse") throw new Refusal("unknown_symbol", "r");
+    if (text === "fail") throw new Error("no such word");
+    return {{ ids: [...text].map((letter) => letter.codePointAt(0)) }};
+  }},
+  decode: (model, {{ ids }}) => ({{ text: String.fromCodePoint(...ids) }}),
+}};
+await serve({{ name: "letters", version: "1", language: "JavaScript", formats: ["tokspec"], encode_fields: ["ids"] }}, () => ({{}}), operations);
+"""
+
+
+@pytest.mark.slow
+def test_a_program_is_asked_about_many(tmp_path: Path) -> None:
+    protocol = Path(__file__).parents[2] / "adapters" / "javascript" / "protocol.mjs"
+    (tmp_path / "letters.mjs").write_text(LETTERS.format(protocol=json.dumps(protocol.as_uri())), "utf-8")
+    with open_session(None, f"node {tmp_path / 'letters.mjs'}") as session:
+        asker = Asker(session, MODEL)
+        assert session.hello.many == ("encode", "decode")
         assert list(asker.ids_of(TEXTS)) == [[97, 98], None, [], None, [98]]
         assert list(asker.texts_of([[97, 98], []])) == ["ab", ""]
 
