@@ -8,6 +8,7 @@ they differ stand in ``differing/`` beside this file, with all answers. The same
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import zlib
 from bisect import bisect_right
@@ -31,12 +32,14 @@ from tokspec.base.errors import AdapterFault, DataError
 from tokspec.formats.user_model import read_user_model
 from tokspec.judge.causes import Seen, cause_of_difference
 from tokspec.judge.runner import make_request
+from tokspec.judge.sweeping import ask_part, parts_of
 from tokspec.protocol.messages import Answer, Reply
 from tokspec.sessions.limits import Limits
 from tokspec.sessions.session import Session
 from tokspec.suite.cases import Model, bare_case
 from tokspec.suite.packs import ENDING, packs_folder
-from tokspec.suite.recordings import OPTIONS, PER_LINE, Header, write_line, write_recording
+from tokspec.suite.recordings import OPTIONS, PER_LINE, Header, read_recording, write_line, write_recording
+from tokspec.suite.sweeps import BLOCK, LEFT_OUT, Sweep, blocks_of, digest_of_ids, digest_of_texts, step_for
 
 sys.path[:0] = [str(Path(__file__).parents[1] / "tests" / "shipped")]
 
@@ -281,6 +284,49 @@ class Maker:
         )
 
 
+def add_sweep(row: Mapping[str, Any], folder: Path, target: Path) -> str:
+    """Make the sweep of a pack that is there, whose lines stay, and say in a line what it came to."""
+    format = row.get("format", "tokenizer.json")
+    published = Published(row["name"], format, file_of(row, folder))
+    pack = read_recording(target / f"{published.name}{ENDING}")
+    with open_session(ENGINES[format][0].impl, None, limits=Limits(60.0, 120.0)) as session:
+        sweep, differing = make_sweep(published, session)
+    lines = [line for _, line in pack.lines()]
+    write_recording(pack.file, replace(pack.header, sweep=sweep.header()), lines)
+    for line in differing:
+        print(f"{published.name}: {json.dumps(line, ensure_ascii=False)}")
+    return f"{published.name}: {sweep.size:,} ids, {len(differing)} of {3 * sweep.blocks:,} blocks are left out"
+
+
+def make_sweep(published: Published, session: Session) -> tuple[Sweep, list[dict[str, Any]]]:
+    """Return the sweep of a tokenizer, and of each block that is left out the first entry on which the makers differ.
+
+    A block stands if the library of the format, which the session asks, gives what tokfast does. One of ids or pairs
+    is left out as well where the text of an entry is not agreed upon.
+    """
+    size = max(published.tokenizer.vocabulary.values()) + 1
+    options = {"add_special_tokens": False} if added_count(published.tokenizer.post_processor, 1) else {}
+    sweep, differing = Sweep(size, step_for(size), options, "", "", ""), list[dict[str, Any]]()
+    digests, disputed = dict[str, str](), set[int]()
+    for part in parts_of(sweep, published.options, published.model):
+        answers, digits = ask_part(session, published.model, part), dict[int, str]()
+        for block, ids in blocks_of([*part.due]):
+            due = [part.due[id] for id in ids]
+            digits[block] = digest_of_texts(due) if part.name == "texts" else digest_of_ids(due)
+            wrong = [id for id in ids if answers.get(id) != part.due[id]]
+            partners = ids if part.name == "ids" else [*ids, *(id * sweep.step % size for id in ids)]
+            if not wrong and part.name != "texts" and disputed & {id // BLOCK for id in partners}:
+                digits[block] = LEFT_OUT
+            elif wrong:
+                digits[block] = LEFT_OUT
+                disputed |= {block} if part.name == "texts" else set()
+                entry = {"sweep": part.name, "block": block, **part.asked[wrong[0]]}
+                differing.append({**entry, "answers": [answers.get(wrong[0]), part.due[wrong[0]]]})
+        empty = digest_of_ids([])
+        digests[part.name] = "".join(digits.get(block, empty) for block in range(sweep.blocks))
+    return replace(sweep, **digests), differing
+
+
 def compressed(lines: Sequence[Mapping[str, Any]]) -> int:
     """Return how many bytes lines have when they are compressed."""
     return len(zlib.compress(b"".join(map(write_line, lines)), 9))
@@ -304,7 +350,9 @@ def make(row: Mapping[str, Any], folder: Path, target: Path) -> str:
         lines = [line for line, _ in found]
         lines = lines[: bisect_right(range(len(lines)), BYTES, key=lambda place: compressed(lines[: place + 1]))]
         agreed = Counter(impl for _, alike in found[: len(lines)] for impl in alike)
-        header = maker.header(row, lines, agreed)
+        sweep, left_out = make_sweep(maker.published, next(iter(sessions.values())))
+        header = replace(maker.header(row, lines, agreed), sweep=sweep.header())
+        maker.differing += left_out
     differing = Path(__file__).with_name("differing")
     for place in (target, differing):
         place.mkdir(parents=True, exist_ok=True)
@@ -319,12 +367,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path, help="where the files of the manifest are")
     parser.add_argument("names", nargs="*", help="of which to make packs; of all unless given")
+    parser.add_argument("--sweeps", action="store_true", help="make the sweeps alone, and leave the lines as they are")
     parser.add_argument("--to", type=Path, default=packs_folder(), help="the folder of the packs")
     given = parser.parse_args()
     for row in read_manifest():
         if not given.names or row["name"] in given.names:
             try:
-                print(make(row, given.folder, given.to), flush=True)
+                print((add_sweep if given.sweeps else make)(row, given.folder, given.to), flush=True)
             except (AdapterFault, DataError) as error:
                 print(f"no pack: {error}", flush=True)
     return 0

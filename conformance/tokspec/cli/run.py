@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -36,9 +36,9 @@ from tokspec.cli.options import (
 from tokspec.cli.progress import ProgressBar
 from tokspec.formats import write_as_of
 from tokspec.formats.cautions import cautions_of
-from tokspec.formats.user_model import files_of_model, read_user_model
+from tokspec.formats.user_model import UserModel, files_of_model, read_user_model
 from tokspec.judge.diagnosis import FailureGroup, first_diverging_stage, group_failures
-from tokspec.judge.judging import Terms, judge_implementation
+from tokspec.judge.judging import Terms, judge_implementation, with_problems
 from tokspec.judge.known_failures import KnownFailures
 from tokspec.judge.runner import Run
 from tokspec.judge.scope import check_names
@@ -47,12 +47,13 @@ from tokspec.report.failure import describe
 from tokspec.report.ndjson import ndjson, origin
 from tokspec.report.text import say, text
 from tokspec.sessions.session import Session
-from tokspec.suite.cases import Suite
+from tokspec.suite.cases import Case, Suite
 from tokspec.suite.fixtures import load_suite
 from tokspec.suite.origins import Origin, load_origin
 from tokspec.suite.packs import cases_of, find_pack, name_of
-from tokspec.suite.recordings import read_recording
+from tokspec.suite.recordings import RecordingFile, read_recording
 from tokspec.suite.selection import cases_of_version, plain_first, select
+from tokspec.suite.sweeps import read_sweep
 
 _JOBS = "Ask N processes of it at once, each with these limits; the verdicts are the same."
 
@@ -176,11 +177,37 @@ class Judging:
         if self.fixtures or self.fixtures_version:
             raise click.UsageError("--pack is instead of fixtures; leave out --fixtures and --fixtures-version")
         pack, model = read_recording(find_pack(self.pack)), read_user_model(self.model, whole=True)
-        if not pack.header.is_of(model.sha256):
-            click.echo(f"{self.model} is not the file that the pack {name_of(pack)} was made from", err=True)
+        is_of = pack.header.is_of(model.sha256)
+        if not is_of:
+            without = ", so its sweep is left out" if pack.header.sweep else ""
+            click.echo(f"{self.model} is not the file that the pack {name_of(pack)} was made from{without}", err=True)
         for caution in cautions_of(model):
             click.echo(visible(f"{self.model}: {caution}"), err=True)
-        return cases_of(pack, model)
+        suite = cases_of(pack, model)
+        if is_of and pack.header.sweep:
+            suite = replace(suite, cases={**suite.cases, **self.sweep(pack, model)})
+        return suite
+
+    def sweep(self, pack: RecordingFile, model: UserModel) -> Mapping[str, Case]:
+        """Ask about every entry of the vocabulary, and return the cases of the sweep of a pack."""
+        from tokspec.judge.sweeping import sweep_cases  # here, as it needs tokfast
+
+        sweep = read_sweep(pack.header.sweep)
+        try:
+            with self.target.open(self.jobs) as session:
+                swept = sweep_cases(name_of(pack), pack.name, sweep, pack.header.choices, model, session)
+        except AdapterFault as fault:
+            raise self.target.unusable(fault) from None
+        self.differing.update(swept.differing)
+        if swept.left_out:
+            message = f"{swept.left_out} of {3 * sweep.blocks} blocks of the sweep are left out: the makers differ"
+            click.echo(f"{message}, or this Python has another Unicode", err=True)
+        return swept.cases
+
+    @cached_property
+    def differing(self) -> set[str]:
+        """The cases of a sweep that were answered otherwise while all was asked together."""
+        return set()
 
     def run(self, show: int, every: bool) -> tuple[Run, list[list[str]], DataError | None]:
         """Run the cases, and describe failures while the implementation can still be asked about its stages.
@@ -230,6 +257,10 @@ class Judging:
         except AdapterFault as fault:
             raise self.target.unusable(fault) from None
         os.chdir(here)
+        asked_alone = [each.case.id for each in finished.results if each.verdict is Verdict.PASS]
+        alone = [id for id in asked_alone if id in self.differing]
+        if alone:
+            finished = with_problems(finished, [f"{id} passes alone, and failed when all was asked" for id in alone])
         return finished, shown, refusals[0] if refusals else None
 
     def origin(self) -> Origin | None:

@@ -13,17 +13,14 @@ from tokspec.base.json_values import DEEPEST, deeper_than
 from tokspec.formats.user_model import UserModel
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply, Request, is_unsupported
 from tokspec.protocol.replies import check_form
-from tokspec.sessions.session import Session, in_order
+from tokspec.sessions.asking import BATCH, CHARACTERS, Many
+from tokspec.sessions.session import Session
 
 #: The operations that are compared, in the order of the pipeline; the last one only where it is asked for.
 OPERATIONS = ("normalize", "pre_tokenize", "encode", "decode", "decode_stream")
 
-#: Texts that are asked together, and their characters: enough to keep a program busy, few enough to be held.
-_BATCH = 256
-_CHARACTERS = 256 * 1024
-
 #: Texts of which the ids alone are asked, before anything else is asked of them.
-_MANY = 64 * _BATCH
+_MANY = 64 * BATCH
 
 #: What a record of a text has that is asked briefly.
 _BRIEF = {"encode", "decode"}
@@ -140,6 +137,7 @@ class Asker:
         self._session = session
         self._timeouts = self._deaths = 0
         self._ids_alone = ids_alone
+        self._many = Many(session, model, self._give_up_after)
         self._texts: dict[int, str | None] = {}
         self.model = model
         asked = ("encode",) if ids_alone else OPERATIONS if stream is not None else OPERATIONS[:-1]
@@ -221,49 +219,17 @@ class Asker:
 
     def ids_of(self, texts: Sequence[str]) -> Iterator[list[Any] | None]:
         """Return the ids of each text, in order; None for one that was refused or failed, to be asked alone."""
-        options = self.options["encode"]
-        if "encode" in self.hello.many:
-            yield from self._many("encode_many", ("texts", "ids"), texts, options)
-        else:
-            yield from self._each("encode", [{"text": text, **options} for text in texts], "ids")
+        return self._many.ids_of(texts, self.options["encode"])
 
     def texts_of(self, lists: Sequence[Sequence[Any]]) -> Iterator[str | None]:
         """Decode each list of ids, in order; None for one that was refused or failed."""
-        if "decode" not in self.operations:
-            yield from repeat(None, len(lists))
-        elif "decode" in self.hello.many:
-            yield from self._many("decode_many", ("ids", "texts"), lists, {})
-        else:
-            yield from self._each("decode", [{"ids": ids} for ids in lists], "text")
+        return self._many.texts_of(lists) if "decode" in self.operations else repeat(None, len(lists))
 
     def texts_of_tokens(self, ids: Sequence[int]) -> list[str | None]:
         """Decode each id by itself, and remember the text; None for one that was refused or failed."""
         new = [id for id in ids if id not in self._texts]
         self._texts.update(zip(new, self.texts_of([[id] for id in new]), strict=True))
         return [self._texts[id] for id in ids]
-
-    def _each(self, operation: str, inputs: Sequence[Mapping[str, Any]], field: str) -> Iterator[Any]:
-        """Ask one request after the other, and return a field of each answer; None for a refusal or a fault."""
-        requests = [Request(operation, "own", {}, input, self.model) for input in inputs]
-        for _, reply in in_order(self._session.ask(requests)):
-            self._give_up_after(reply)
-            checked = check_form(operation, reply)
-            yield checked.result.get(field) if isinstance(checked, Answer) else None
-
-    def _many(
-        self, operation: str, keys: tuple[str, str], asked: Sequence[Any], options: Mapping[str, Any]
-    ) -> Iterator[Any]:
-        """Ask about some at a time, and return what each has in the answer; None instead of a refusal or a fault."""
-        given, found = keys
-        batches = list(_cut(asked))
-        requests = [Request(operation, "own", {}, {given: batch, **options}, self.model) for batch in batches]
-        for index, reply in in_order(self._session.ask(requests)):
-            self._give_up_after(reply)
-            checked = check_form(operation, reply)
-            values = checked.result[found] if isinstance(checked, Answer) else []
-            if len(values) != len(batches[index]):
-                values = [None] * len(batches[index])
-            yield from (None if isinstance(value, dict) else value for value in values)
 
     def ask_about(self, records: Sequence[Record], operations: Iterable[str]) -> list[dict[str, Reply]]:
         """Ask the operations that are offered about records, each with what the record has for it."""
@@ -296,7 +262,7 @@ def answer(
     """
     is_first = True
     for is_brief, group in groupby(inputs, (lambda each: False) if whole else is_asked_briefly):
-        for batch in in_batches((Record(input) for input in group), _MANY if is_brief else _BATCH):
+        for batch in in_batches((Record(input) for input in group), _MANY if is_brief else BATCH):
             found = answer_briefly(asker, batch) if is_brief else [None] * len(batch)
             rest = [record for record, brief in zip(batch, found, strict=True) if brief is None]
             asked = iter(_answer_whole(asker, rest, is_first) if rest else ())
@@ -372,7 +338,7 @@ def _answer_whole(asker: Asker, batch: Sequence[Record], is_first: bool) -> list
 def answer_as(asker: Asker, records: Iterable[Record]) -> Iterator[tuple[Record, Mapping[str, Reply]]]:
     """Return each record with the replies to the same requests."""
     for is_brief, group in groupby(records, is_record_brief):
-        for batch in in_batches(group, _MANY if is_brief else _BATCH):
+        for batch in in_batches(group, _MANY if is_brief else BATCH):
             found = answer_briefly(asker, batch) if is_brief else [None] * len(batch)
             rest = [record for record, brief in zip(batch, found, strict=True) if brief is None]
             whole = iter(asker.ask_about(rest, OPERATIONS))
@@ -393,25 +359,15 @@ def _describe(reply: Reply | None) -> str:
     return f"{reply.kind}: {reply.message}" if isinstance(reply, Fault) else "it does not offer encode"
 
 
-def in_batches(records: Iterable[Record], most: int = _BATCH) -> Iterator[list[Record]]:
+def in_batches(records: Iterable[Record], most: int = BATCH) -> Iterator[list[Record]]:
     """Return ``most`` records at a time, fewer where their texts are long."""
     batch: list[Record] = []
     size = 0
     for record in records:
         batch.append(record)
         size += len(record.input.text)
-        if len(batch) >= most or size >= _CHARACTERS * most // _BATCH:
+        if len(batch) >= most or size >= CHARACTERS * most // BATCH:
             yield batch
             batch, size = [], 0
     if batch:
         yield batch
-
-
-def _cut(asked: Sequence[Any]) -> Iterator[Sequence[Any]]:
-    """Cut texts, or lists of ids, into batches."""
-    start = size = 0
-    for at, each in enumerate(asked, 1):
-        size += len(each)
-        if at - start >= _BATCH or size >= _CHARACTERS or at == len(asked):
-            yield asked[start:at]
-            start, size = at, 0

@@ -58,8 +58,9 @@ class Header:
 
     ``model`` has the name, the format and the SHA-256 of the file, and what else is known of it. ``special_tokens``
     says whether those of a post-processor are ``added``, ``not added``, as whoever calls an object gets them, or as
-    each line says. ``inputs`` says where the texts come from. The last four are those of a pack: what the tokenizer is
-    called, the package that ships it, further digests of its file, and who gave the same ids, with the number of lines.
+    each line says. ``inputs`` says where the texts come from. The last five are those of a pack: what the tokenizer is
+    called, the package that ships it, further digests of its file, who gave the same ids, with the number of lines, and
+    a :mod:`sweep <tokspec.suite.sweeps>` of its vocabulary.
     """
 
     suite: str
@@ -73,6 +74,7 @@ class Header:
     package: str = ""
     files: Mapping[str, str] = field(default_factory=dict)
     agreed: Sequence[Mapping[str, Any]] = ()
+    sweep: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def who(self) -> str:
@@ -92,7 +94,7 @@ class Header:
     def line(self) -> dict[str, Any]:
         """Return the first line of the file; what is empty is left out, except what every recording has."""
         given = {each.name: getattr(self, each.name) for each in fields(self)}
-        optional = ("name", "package", "files", "agreed")
+        optional = ("name", "package", "files", "agreed", "sweep")
         return {"tokspec_recording": FORMAT} | {
             name: value for name, value in given.items() if value or name not in optional
         }

@@ -1,0 +1,133 @@
+"""Judging by a sweep: every entry of a vocabulary is asked, and each 64 of them are a case.
+
+tokfast says what is due, and the digests of the pack say that it is right: they are of what the library of the format
+and tokfast both gave. A case asks about the first text of its block that the implementation has otherwise, or about
+the first one of all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from tokspec.adapters.tokfast import TokfastAdapter
+from tokspec.base.errors import AdapterFault
+from tokspec.formats.user_model import UserModel
+from tokspec.protocol.messages import Fault, Reply
+from tokspec.sessions.asking import Many
+from tokspec.sessions.in_process import InProcessSession
+from tokspec.sessions.session import Session
+from tokspec.suite.cases import Case, Model
+from tokspec.suite.sweeps import Sweep, blocks_of, digest_of_ids, digest_of_texts, sweep_of
+
+#: Messages in a row without a reply, after which the rest is not asked together.
+_SILENCE = 3
+
+
+@dataclass
+class Swept:
+    """The cases of a sweep.
+
+    ``differing`` are those of blocks in which something was answered otherwise while all was asked together.
+    ``left_out`` says of how many blocks tokfast does not give the digest: its Unicode is another.
+    """
+
+    cases: dict[str, Case] = field(default_factory=dict)
+    differing: set[str] = field(default_factory=set)
+    left_out: int = 0
+
+
+@dataclass(frozen=True)
+class Part:
+    """What is asked of each id: an operation with an input, and the field of the answer with its value."""
+
+    name: str
+    clause: str
+    operation: str
+    asked: Mapping[int, Mapping[str, Any]]
+    field: str
+    due: Mapping[int, Any]
+
+
+def sweep_cases(
+    name: str, file: str, sweep: Sweep, choices: Mapping[str, str], model: UserModel, session: Session
+) -> Swept:
+    """Ask about every entry of a vocabulary, and return the cases of its blocks, to be judged like any others.
+
+    Args:
+        name: how cases are called.
+        file: of the pack.
+        sweep: its digests.
+        choices: of the library that it is of.
+        model: the user's file, from which the pack was made.
+        session: with the implementation.
+    """
+    swept = Swept()
+    for part in parts_of(sweep, choices, model):
+        answers = ask_part(session, model, part)
+        for block, ids in blocks_of([*part.due]):
+            due = [part.due[id] for id in ids]
+            digest = digest_of_texts(due) if part.name == "texts" else digest_of_ids(due)
+            if sweep.digest(part.name, block) != digest:
+                swept.left_out += 1
+                continue
+            wrong = [id for id in ids if answers.get(id) != part.due[id]]
+            id = wrong[0] if wrong else ids[0]
+            case = Case(
+                f"{name}-{part.name}-{block:04}",
+                (part.clause,),
+                f"the ids {ids[0]} to {ids[-1]}{', each followed by another' if part.name == 'pairs' else ''}",
+                (),
+                Model(name, {}, model),
+                part.operation,
+                part.asked[id],
+                {"expect": {part.field: part.due[id]}},
+                file=file,
+                line=1,
+            )
+            swept.cases[case.id] = case
+            swept.differing |= {case.id} if wrong else set()
+    return swept
+
+
+def parts_of(sweep: Sweep, choices: Mapping[str, str], model: UserModel) -> Iterator[Part]:
+    """Return the three parts of a sweep, with what tokfast gives; its digests are not looked at."""
+    with InProcessSession(TokfastAdapter(choices)) as session:
+        right = Many(session, model)
+        texts = [text or "" for text in right.texts_of([[id] for id in range(sweep.size)])]
+        pairs = sweep_of(texts, sweep.step)
+        yield Part(
+            "texts", "DEC-7", "decode", {id: {"ids": [id]} for id in pairs}, "text", {id: texts[id] for id in pairs}
+        )
+        for number, name in enumerate(("ids", "pairs")):
+            asked = {id: {"text": each[number], **sweep.options} for id, each in pairs.items() if each[number]}
+            ids = right.ids_of([each["text"] for each in asked.values()], sweep.options)
+            yield Part(name, "ENC-1", "encode", asked, "ids", dict(zip(asked, ids, strict=True)))
+
+
+def ask_part(session: Session, model: UserModel, part: Part) -> dict[int, Any]:
+    """Return the answers to a part by id; nothing from where on the implementation gives no reply."""
+    hello, silent = session.hello, 0
+
+    def note(reply: Reply) -> None:
+        nonlocal silent
+        silent = silent + 1 if isinstance(reply, Fault) and reply.kind != "crash" else 0
+        if silent >= _SILENCE:
+            raise AdapterFault(reply.kind if isinstance(reply, Fault) else "protocol", "gives no reply")
+
+    if part.operation not in hello.operations:
+        return {}
+    many = Many(session, model, note)
+    inputs: Sequence[Mapping[str, Any]] = [*part.asked.values()]
+    if part.operation == "decode":
+        answers: Iterator[Any] = many.texts_of([input["ids"] for input in inputs])
+    else:
+        known = {key for key in ("add_special_tokens",) if key in hello.encode_options}
+        options = {key: value for key, value in (inputs[0] if inputs else {}).items() if key in known}
+        answers = many.ids_of([input["text"] for input in inputs], options)
+    found: dict[int, Any] = {}
+    with suppress(AdapterFault):  # the cases of the blocks that are left are asked one by one, and say what comes
+        found.update(zip(part.asked, answers, strict=False))
+    return found
