@@ -6,6 +6,7 @@ import { comparable, comparablePieces, convertSpans, difference } from "./compar
 import { isAsListed, readKnownFailures } from "./known.mjs";
 import { findOrigin, isLike, reasonOf } from "./like.mjs";
 import { readPack } from "./packs.mjs";
+import { makeSweeper } from "./sweep.mjs";
 export const bundle = JSON.parse(readFileSync(new URL("cases.json", import.meta.url), "utf8"));
 
 const NOTHING = "no case passed, and a run that shows nothing is not a pass";
@@ -174,13 +175,28 @@ export function makeJudge({ hello, load, operations }, known = readKnownFailures
     return { verdict: worst.verdict, detail: worst.detail && `row ${row}: ${worst.detail}`, seen };
   }
 
+  const sweep = makeSweeper(
+    (operation, input) => ask({ ...whole, operation, input }),
+    hello.encode_options?.includes("add_special_tokens"),
+  );
+  let whole; // the case that is being judged, of which a sweep asks for many texts
+
+  async function judgeSweep(one) {
+    const reason = findUnoffered(one);
+    if (reason) return { verdict: "unsupported", detail: reason };
+    whole = one;
+    const { verdict, detail } = await sweep(one);
+    return { verdict, detail: visible(detail) };
+  }
+
   return async (one) => {
-    const { verdict, detail, seen } = one.inputs ? await judgeTable(one) : await judgeQuestion(one);
+    const judgeOne = one.sweep ? judgeSweep : one.inputs ? judgeTable : judgeQuestion;
+    const { verdict, detail, seen } = await judgeOne(one);
     const entry = known.entries.get(one.id);
     if (["pass", AS_ORIGIN].includes(verdict) && (entry || known.unsupported?.has(one.id)))
       return { verdict: "unexpected pass", detail: "passes, and is listed as if it did not" };
     if (!entry || verdict === "unsupported") return { verdict, detail };
-    if (isAsListed(entry, verdict, seen)) return { verdict: "known failure", detail: visible(reasonOf(entry, bundle.origins)) };
+    if (one.sweep ? entry.verdict === verdict : isAsListed(entry, verdict, seen)) return { verdict: "known failure", detail: visible(reasonOf(entry, bundle.origins)) };
     return { verdict, detail: `${detail} (and not as it is listed)` };
   };
 }

@@ -3,6 +3,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { basename } from "node:path";
+import { sweepCases } from "./sweep.mjs";
 
 const FOLDER = new URL("packs/", import.meta.url);
 const ENDING = ".pack.jsonl";
@@ -20,14 +21,16 @@ export function readPack(pack, model, declared) {
   const { name = basename(String(file)).replace(/\..*/, ""), files = {} } = header;
   const bytes = readFileSync(model);
   const digests = [header.model?.sha256, ...Object.values(files)];
-  if (!digests.includes(createHash("sha256").update(bytes).digest("hex")))
-    console.error(`${model} is not the file that the pack ${name} was made from`);
+  const isOf = digests.includes(createHash("sha256").update(bytes).digest("hex"));
+  const without = header.sweep ? ", so its sweep is left out" : "";
+  if (!isOf) console.error(`${model} is not the file that the pack ${name} was made from${without}`);
   const seen = new Set(); // a line that asks what an earlier one asked counts once
   const isAsked = (row) => "ids" in row && !row.ids.includes(null); // not the footer, nor what was refused
   const isNew = (row) => seen.size < seen.add(JSON.stringify([row.text, ...OPTIONS.map((option) => row[option])])).size;
   const cases = rows.flatMap((row, index) =>
     isAsked(row) && isNew(row) ? casesOf(row, { name, file: String(file), line: index + 2 }, declared) : [],
   );
+  if (isOf) cases.push(...sweepCases(header.sweep, { name, file: String(file) }));
   return { cases, models: { "tokenizer.json": { [name]: { content: JSON.parse(bytes) } } } };
 }
 
