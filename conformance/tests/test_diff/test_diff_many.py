@@ -15,6 +15,7 @@ from tokspec.adapter import Hello, Refusal
 from tokspec.adapters.registry import open_session
 from tokspec.compare.answers import Asker, Input, answer, answer_as
 from tokspec.compare.compare import compare_texts, default_inputs
+from tokspec.compare.minimize import Minimizer
 from tokspec.compare.recording import header_of, write_records
 from tokspec.compare.tally import Tally
 from tokspec.compare.texts import texts_of_vocabulary
@@ -188,6 +189,54 @@ def test_texts_of_ids_are_compared_without_special_tokens_too() -> None:
     assert found == {"decode/skipped": sum("x" in each.text for each in skipped)}
     first = tally.causes[0]
     assert (first.cause.operation, first.example.input) == ("decode", {"ids": [120], "skip_special_tokens": True})
+
+
+@pytest.mark.parametrize("ids_alone", [False, True])
+def test_texts_are_those_of_the_ids_whatever_is_compared(ids_alone: bool) -> None:
+    content = {"model": {"type": "BPE", "vocab": {"Ġa": 97, "Ġb": 98}, "merges": []}}
+    model = UserModel("tokenizer.json", content, "t.json", "")
+    with InProcessSession(Letters()) as session:
+        inputs = default_inputs(Asker(session, model, ids_alone=ids_alone), 0)
+    assert [each.text for each in inputs if each.section == "vocabulary/alone"] == ["a", "b"]
+
+
+class Names(Letters):
+    """Has other names for the same ids; and another id for the letter z."""
+
+    def run(self, operation: str, model: None, input: Mapping[str, Any]) -> dict[str, Any]:
+        result = super().run(operation, model, input)
+        if operation == "encode":
+            ids = [id + (id == ord("z")) for id in result["ids"]]
+            return {"tokens": [f"<{token}>" for token in result["tokens"]], "ids": ids}
+        return result
+
+
+def test_what_changes_no_ids_is_the_last_cause_and_no_other_becomes_it() -> None:
+    tally = Tally()
+    texts = [Input("texts/words", text, text) for text in ("ab", "ba", "bz")]
+    with InProcessSession(Letters()) as one, InProcessSession(Names()) as other:
+        compare_texts(Asker(one, MODEL), Asker(other, MODEL), texts, tally)
+        assert [str(group.cause) for group in tally.causes] == [
+            "encode: another token, at letters (latin)",
+            "encode: the same ids, other names of tokens",
+        ]
+        small = Minimizer((one, other), (MODEL, MODEL), ("", "")).minimize(tally.causes[0])
+    assert small is not None
+    assert small.input == {"text": "z"}
+
+
+def test_what_is_compared_by_ids_alone_is_made_small_by_ids_alone() -> None:
+    letters = {chr(id): id for id in range(97, 124)}
+    model = UserModel("tokenizer.json", {"model": {"type": "BPE", "vocab": letters, "merges": []}}, "t.json", "")
+    tally = Tally()
+    with InProcessSession(Letters()) as one, InProcessSession(Names()) as other:
+        a, b = (Asker(each, model, ids_alone=True) for each in (one, other))
+        compare_texts(a, b, [Input("texts/words", "a", "abzy")], tally)
+        (group,) = tally.causes
+        small = Minimizer((one, other), (model, model), ("", ""), ids_alone=True).minimize(group)
+    assert str(group.cause) == "encode: another token, at letters (latin)"
+    assert small is not None
+    assert small.input == {"text": "z"}
 
 
 def test_the_longest_tokens_stand_in_a_row() -> None:

@@ -201,7 +201,7 @@ class Asker:
             self._give_up_after(reply)
             found[index] = reply
         replies = [check_form(request.operation, found[index]) for index, request in enumerate(requests)]
-        return [_ids_of(reply) for reply in replies] if self._ids_alone else replies
+        return [only_ids(reply) for reply in replies] if self._ids_alone else replies
 
     def _give_up_after(self, reply: Reply) -> None:
         is_timeout = isinstance(reply, Fault) and reply.kind == "timeout"
@@ -223,7 +223,7 @@ class Asker:
 
     def texts_of(self, lists: Sequence[Sequence[Any]]) -> Iterator[str | None]:
         """Decode each list of ids, in order; None for one that was refused or failed."""
-        return self._many.texts_of(lists) if "decode" in self.operations else repeat(None, len(lists))
+        return self._many.texts_of(lists) if "decode" in self.hello.operations else repeat(None, len(lists))
 
     def texts_of_tokens(self, ids: Sequence[int]) -> list[str | None]:
         """Decode each id by itself, and remember the text; None for one that was refused or failed."""
@@ -273,7 +273,7 @@ def answer(
                 yield record
 
 
-def _ids_of(reply: Reply) -> Reply:
+def only_ids(reply: Reply) -> Reply:
     """Return an answer without all but its ids."""
     return Answer({"ids": reply.result["ids"]}) if isinstance(reply, Answer) and "ids" in reply.result else reply
 

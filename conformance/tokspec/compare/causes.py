@@ -7,7 +7,7 @@ is a description, not a proof: two causes may look alike.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
@@ -41,6 +41,9 @@ class Outcome:
         """Whether it is neither the same nor not comparable."""
         return not self.verdict.conforms
 
+
+#: The cause of encodings that differ in nothing that a model gets.
+NAMES_ALONE = "the same ids, other names of tokens"
 
 #: How the reason ends why two faults of one kind are not compared.
 FAULT_OF_BOTH = ", and so does B"
@@ -115,6 +118,9 @@ def cause_of(outcome: Outcome, text: str) -> Cause:
         said = [f"{side} {_describe(reply)}" for side, reply in sides if not isinstance(reply, Answer)]
         return Cause(outcome.operation, "; ".join(said), "")
     path, operation = outcome.difference.path, outcome.operation
+    a, b = outcome.a.result, outcome.b.result
+    if operation == "encode" and path[:1] == ("tokens",) and "ids" in a and a["ids"] == b["ids"]:
+        return Cause(operation, NAMES_ALONE, "")
     if operation not in COMPARED:
         return Cause(operation, f"another {next(map(str, path), 'answer')}", "")
     text = str(outcome.input.get("text", text))
@@ -133,6 +139,21 @@ def _describe(reply: Reply) -> str:
     message = reply.message.partition("; standard error")[0] if isinstance(reply, Fault) else ""
     message = _PLACE.sub(r"\1 N", without_addresses(message))
     return _kind_of_reply(reply) + (f": {shorten(message, 100)}" if message else "")
+
+
+def name_ids(a: Reply, b: Reply, names: Callable[[], Mapping[int, str]]) -> tuple[Reply, Reply]:
+    """Name the ids of two encodings by their tokens, where the ids differ and a side does not name its own.
+
+    >>> name_ids(Answer({"ids": [1]}), Answer({"ids": [2]}), lambda: {1: "a", 2: "b"})[0]
+    Answer(result={'tokens': ['a'], 'ids': [1]})
+    """
+    if not (isinstance(a, Answer) and isinstance(b, Answer)) or "tokens" in a.result.keys() & b.result.keys():
+        return a, b
+    ids = [list(each.result.get("ids", ())) for each in (a, b)]
+    if not all(ids) or ids[0] == ids[1] or not names().keys() >= {*ids[0], *ids[1]}:
+        return a, b
+    one, other = (Answer({"tokens": [names()[id] for id in each], "ids": each}) for each in ids)
+    return one, other
 
 
 # Counting tokens

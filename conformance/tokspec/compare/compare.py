@@ -29,7 +29,7 @@ from tokspec.compare.answers import (
     is_asked_briefly,
     is_token,
 )
-from tokspec.compare.causes import Outcome, compare_replies
+from tokspec.compare.causes import Outcome, compare_replies, name_ids
 from tokspec.compare.inputs import BadText, Reading, find_parts, read_part
 from tokspec.compare.models import parts_of
 from tokspec.compare.recording import Recording
@@ -39,7 +39,7 @@ from tokspec.compare.texts import suite_texts, texts_of_special_tokens, texts_of
 from tokspec.formats.user_model import UserModel
 from tokspec.judge.runner import make_request
 from tokspec.judge.verdicts import effective_choices
-from tokspec.protocol.messages import Answer, Fault, Refused, Reply, is_unsupported
+from tokspec.protocol.messages import Fault, Refused, Reply, is_unsupported
 from tokspec.protocol.replies import check_form
 from tokspec.sessions.session import Session
 from tokspec.suite.cases import Case
@@ -262,15 +262,11 @@ class Names:
 def named(one: Record, other: Record, names: Names) -> tuple[Record, Record]:
     """Name the ids of two encodings by their tokens, where the ids differ and a side does not name its own."""
     a, b = (each.replies.get("encode") for each in (one, other))
-    if not (isinstance(a, Answer) and isinstance(b, Answer)) or "tokens" in a.result.keys() & b.result.keys():
+    if a is None or b is None:
         return one, other
-    ids = [list(each.result.get("ids", ())) for each in (a, b)]
-    if not all(ids) or ids[0] == ids[1] or not names.by_id.keys() >= {*ids[0], *ids[1]}:
-        return one, other
-    found = ({"tokens": [names.by_id[id] for id in each], "ids": each} for each in ids)
     renamed = (
-        replace(record, replies={**record.replies, "encode": Answer(result)})
-        for record, result in zip((one, other), found, strict=True)
+        record if named is reply else replace(record, replies={**record.replies, "encode": named})
+        for record, reply, named in zip((one, other), (a, b), name_ids(a, b, lambda: names.by_id), strict=True)
     )
     return next(renamed), next(renamed)
 

@@ -511,7 +511,8 @@ class _Diff:
                 self.notes.append("no cases were saved: the suite's own show all that was compared")
             return
         units = (unit_of(one), unit_of(other))
-        minimizer = Minimizer((a, b), (model, model_b), units, (one.options, other.options))
+        asked = (one.options, other.options)
+        minimizer = Minimizer((a, b), (model, model_b), units, asked, ids_alone=self.ids_alone)
         most = self._explained_causes
         with ProgressBar("making causes small", min(most, len(tally.groups))) as advance:
             for number, group in enumerate(tally.causes[:most]):
@@ -615,6 +616,8 @@ class _Diff:
         for option, value in (("--model", self.model), ("--model", self.model_b), ("--format", self.format)):
             words += [option, str(value)] if value else []
         words += ["--format", self.format_b] if self.format_b and self.format_b != self.format else []
+        chosen = {"--ids": self.ids_alone, "--only-files": self.only_files, "--add-special-tokens": self.adds}
+        words += [option for option, is_given in chosen.items() if is_given]
         return shlex.join(words) + self.ratchet.arguments()
 
     def _status(self, tally: Tally, run: Run) -> int:

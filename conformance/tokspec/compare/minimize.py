@@ -13,13 +13,15 @@ import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import Any
 from unicodedata import normalize
 
 from tokspec import formats
 from tokspec.base.errors import DataError, Unsupported
-from tokspec.compare.causes import Outcome, cause_of, compare_replies
-from tokspec.compare.models import tokens_by_id
+from tokspec.compare.answers import only_ids
+from tokspec.compare.causes import Outcome, cause_of, compare_replies, name_ids
+from tokspec.compare.models import parts_of, tokens_by_id
 from tokspec.compare.shrink import (
     PASSES_OF_MODEL,
     Question,
@@ -81,6 +83,7 @@ class Minimizer:
         models: of A and B.
         units: in which their spans count.
         options: that each takes with an operation.
+        ids_alone: whether nothing but ids is compared.
     """
 
     def __init__(
@@ -89,7 +92,10 @@ class Minimizer:
         models: Sequence[UserModel],
         units: tuple[str, str],
         options: Sequence[Mapping[str, Mapping[str, Any]]] = ({}, {}),
+        *,
+        ids_alone: bool = False,
     ) -> None:
+        self._ids_alone = ids_alone
         self._sessions, self._models, self._units, self._options = sessions, models, units, options
         self._outcome: Outcome | None = None
         self._names = 0
@@ -222,13 +228,24 @@ class Minimizer:
         self._left -= len(asked)
         replies = [self._ask_models(index, cause.operation, asked) for index in (0, 1)]
         found = []
-        for (_, input), a, b in zip(asked, *replies, strict=True):
+        for (model, input), a, b in zip(asked, *replies, strict=True):
+            if self._ids_alone:
+                a, b = name_ids(a, b, partial(self._names_of, model))
             outcome = compare_replies(cause.operation, input, a, b, self._units)
             is_same = outcome.differs and cause_of(outcome, str(input.get("text", ""))) == cause
             is_same = is_same and (like is None or _answers(outcome) == _answers(like))
             self._outcome = outcome if is_same else self._outcome
             found.append(is_same)
         return found
+
+    def _names_of(self, model: Mapping[str, Any] | None) -> Mapping[int, str]:
+        return self._own_names if model is None else tokens_by_id(model)
+
+    @cached_property
+    def _own_names(self) -> Mapping[int, str]:
+        """The tokens of both sides' own model; nothing where these are two."""
+        a, b = self._models
+        return parts_of(a).vocabulary if a.sha256 == b.sha256 else {}
 
     def _ask_models(
         self, index: int, operation: str, asked: Sequence[tuple[Mapping[str, Any] | None, Mapping[str, Any]]]
@@ -244,7 +261,8 @@ class Minimizer:
                 requests.append(Request(operation, name, {}, {**input, **options}, file))
                 places.append(place)
         for number, reply in self._sessions[index].ask(requests):
-            replies[places[number]] = check_form(operation, reply)
+            checked = check_form(operation, reply)
+            replies[places[number]] = only_ids(checked) if self._ids_alone else checked
         return replies
 
     def _write(self, index: int, model: Mapping[str, Any]) -> UserModel | None:

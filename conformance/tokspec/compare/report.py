@@ -122,9 +122,9 @@ def _also(summary: Summary, number: int) -> Iterator[tuple[str, str]]:
     """Return the row of the causes that are one at other kinds of characters."""
     found = [group for at, group in enumerate(summary.tally.causes) if summary.like.get(at) == number]
     if found:
-        shown = [f"{group.cause.where or group.cause.what}: {group.texts:,}" for group in found[:_ALSO]]
+        shown = [f"{group.texts:,} more at {group.cause.where or group.cause.what}" for group in found[:_ALSO]]
         more = sum(group.texts for group in found[_ALSO:])
-        yield "also", ", ".join([*(f"at {each}" for each in shown), *([f"and {more:,} more"] if more else [])])
+        yield "also", ", ".join([*shown, *([f"{more:,} more elsewhere"] if more else [])])
 
 
 def _rows(group: Group, explained: Explained | None, tally: Tally) -> Iterator[tuple[str, str]]:

@@ -18,7 +18,7 @@ import regex
 from tokspec.adapter import Hello
 from tokspec.adapters.registry import find_reference, open_session
 from tokspec.base.display import compact, shorten
-from tokspec.compare.causes import compare_replies
+from tokspec.compare.causes import NAMES_ALONE, compare_replies
 from tokspec.compare.minimize import Small
 from tokspec.compare.models import digest
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply, Request, is_unsupported
@@ -84,7 +84,10 @@ class Explained:
             return "none is left: the specification allows both"
         if self.clause == "TERM-6" and (found := newer_character(str(self.small.input.get("text", "")))):
             return f"TERM-6: versions of Unicode differ in U+{ord(found):04X}, and so do the sides"
-        return f"{self.clause}: {' and '.join(self.leaving)} differ{'s' * (len(self.leaving) == 1)} from the reference"
+        who = f"{' and '.join(self.leaving)} differ{'s' * (len(self.leaving) == 1)} from the reference"
+        if self.small.cause.what == NAMES_ALONE:
+            return f"a model gets the same; {who} in names"
+        return f"{self.clause}: {who}"
 
 
 def explain(

@@ -16,7 +16,7 @@ from hashlib import sha256
 from typing import Any
 
 from tokspec.base.display import shorten
-from tokspec.compare.causes import Outcome, cause_of, compare_replies, count_different_tokens
+from tokspec.compare.causes import NAMES_ALONE, Outcome, cause_of, compare_replies, count_different_tokens
 from tokspec.judge.causes import Cause, tell_cut
 from tokspec.judge.verdicts import Verdict
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply
@@ -261,8 +261,10 @@ class Tally:
 
     @property
     def causes(self) -> list[Group]:
-        """The causes, those of most texts first."""
-        return sorted(self.groups.values(), key=lambda group: (-group.texts, group.cause))
+        """The causes, those of most texts first; those that change nothing that a model gets are the last."""
+        return sorted(
+            self.groups.values(), key=lambda group: (group.cause.what == NAMES_ALONE, -group.texts, group.cause)
+        )
 
     def add(self, other: Tally) -> None:
         """Take in what was found in later texts.
