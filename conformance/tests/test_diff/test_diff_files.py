@@ -161,7 +161,9 @@ def test_a_cause_becomes_a_case_with_a_small_model(place: Any) -> None:
     model = {"type": "bpe", "vocabulary": tokens, "merges": [["a", "b"], ["c", "d"], ["ab", "cd"]]}
     (place.folder / "model.json").write_text(json.dumps(model))
     place.write("texts.txt", ["dcbabad"])
-    status, out, _ = place.run("texts.txt", "--save", "found", sides=("trouble:Sound", "reference", *place.loaded))
+    status, out, _ = place.run(
+        "texts.txt", "--only-files", "--save", "found", sides=("trouble:Sound", "reference", *place.loaded)
+    )
     (file,) = (place.folder / "found").glob("*.yaml")
     assert status == 1
     assert f"wrote {file.relative_to(place.folder)}" in out.splitlines()
@@ -174,7 +176,9 @@ def test_a_cause_becomes_a_case_with_a_small_model(place: Any) -> None:
         '{"tokens": ["ab"], "ids": [2]}. Say here what the case shows.'
     )
     file.write_text("worked out", "utf-8")
-    _, out, _ = place.run("texts.txt", "--save", "found", sides=("trouble:Sound", "reference", *place.loaded))
+    _, out, _ = place.run(
+        "texts.txt", "--only-files", "--save", "found", sides=("trouble:Sound", "reference", *place.loaded)
+    )
     assert f"there already, and left as it is: {file.relative_to(place.folder)}" in out.splitlines()
     assert file.read_text("utf-8") == "worked out"
 
@@ -184,7 +188,7 @@ def test_a_program_is_compared_as_well(place: Any) -> None:
     place.write("texts.txt", [*TROUBLED, "long" * 20_000])
     program = f"{sys.executable} -m tokspec.sessions.adapter_server trouble:Troubled"
     sides = ("trouble:Sound", program, *place.loaded)
-    status, out, err = place.run("texts.txt", "--case-seconds", "2", "--show", "20", sides=sides)
+    status, out, err = place.run("texts.txt", "--only-files", "--case-seconds", "2", "--show", "20", sides=sides)
     heads = [line for line in out.splitlines() if re.match(r"\d+\. ", line)]
     assert heads == [
         "1. encode: the same tokens, other ids",

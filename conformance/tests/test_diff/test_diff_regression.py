@@ -39,7 +39,7 @@ def test_the_first_run_writes_later_ones_compare_and_a_flag_writes_anew(
     recording = pytester.path / "test_mine" / "test_words.ndjson"
     first.stdout.fnmatch_lines(["*File not found in data directory, created:*", f"*{recording}*"])
     written = recording.read_bytes()
-    assert b'{"from": "inputs/test:1", "text": "a bug", "tokens": ["a", "bug"]}\n' in written
+    assert b'{"from":"inputs/test:1","text":"a bug","tokens":["a","bug"]}\n' in written
     pytester.runpytest().assert_outcomes(passed=1)
     monkeypatch.setenv("OTHERWISE", "bug")
     second = pytester.runpytest()
@@ -114,7 +114,7 @@ def test_what_was_a_fault_and_still_is_one_is_the_same(pytester: pytest.Pytester
     pytester.runpytest()
     pytester.runpytest().assert_outcomes(passed=1)
     recording = pytester.path / "test_mine" / "test_words.ndjson"
-    assert '"text": "no bugs", "faults": {"encode": "crash"}' in recording.read_text("utf-8")
+    assert '"text":"no bugs","faults":{"encode":"crash"}' in recording.read_text("utf-8")
 
 
 @pytest.mark.long
@@ -158,7 +158,7 @@ def test_a_token_that_no_text_has_is_asked_too(pytester: pytest.Pytester) -> Non
     write({"?": 0, "qqxqq": 2, "xqqx": 1, "qxxxq": 3})
     result = pytester.runpytest()
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["E *encode: the same tokens, other ids", "E *A and B differ in *"])
+    result.stdout.fnmatch_lines(["E *encode: other tokens", "E *A and B differ in *"])
     result.stdout.no_fnmatch_line("*texts of ? alone*")
 
 
@@ -195,7 +195,7 @@ def test_objects_of_libraries_and_commands_are_recorded_too(pytester: pytest.Pyt
     )
     folder = pytester.path / "test_mine"
     assert {file.name for file in folder.iterdir()} == {"test_object.ndjson.gz", "test_installed.ndjson"}
-    assert '"from": "vocabulary/alone:1", "text": "bug"' in (folder / "test_installed.ndjson").read_text("utf-8")
+    assert '"from":"vocabulary/alone:1","text":"bug"' in (folder / "test_installed.ndjson").read_text("utf-8")
 
 
 def test_texts_and_inputs_that_are_none_are_one_line(pytester: pytest.Pytester) -> None:
