@@ -31,6 +31,7 @@ from tokref import Bpe, InputError, Tokenizer, Unigram, WordPiece
 from tokref.post_processing import added_count
 from tokspec.suite.packs import ENDING, packs_folder
 from tokspec.suite.recordings import read_recording
+from tokspec.suite.sweeps import Sweep, read_sweep, sweep_of
 
 FAULTS = Path(__file__).with_name("faults.jsonl")
 
@@ -41,15 +42,15 @@ Ids = list[int | None]
 Input = Mapping[str, Any]
 
 
-def draw(published: Published) -> list[dict[str, Any]]:
-    """Draw the faults of a tokenizer: of all kinds that it can have, in turn, and none twice."""
-    random, faults = Random(f"faults of {published.name}"), list[dict[str, Any]]()
+def draw(published: Published, seed: str = "faults", each: int = EACH) -> list[dict[str, Any]]:
+    """Draw some faults of a tokenizer: of all kinds that it can have, in turn, and none twice."""
+    random, faults = Random(f"{seed} of {published.name}"), list[dict[str, Any]]()
     neutral, tokenizer = published.model.neutral, published.tokenizer
     kinds = [kind for kind, draw in _DRAWN.items() if draw(neutral, tokenizer, random) is not None]
-    for number in range(EACH * 20):
+    for number in range(each * 20):
         kind = kinds[number % len(kinds)]
         fault = {"tokenizer": published.name, "kind": kind, "what": _DRAWN[kind](neutral, tokenizer, random)}
-        if fault not in faults and len(faults) < EACH:
+        if fault not in faults and len(faults) < each:
             faults.append(fault)
     return faults
 
@@ -558,23 +559,41 @@ def drawn_inputs(published: Published) -> Iterator[Input]:
 
 def measure(published: Published, faults: Sequence[Mapping[str, Any]], times: int) -> Iterator[dict[str, Any]]:
     """Say of each fault whether the pack notices it, and which of the random texts is the first that does."""
-    lines = [line for _, line in read_recording(packs_folder() / f"{published.name}{ENDING}").lines()]
+    recording = read_recording(packs_folder() / f"{published.name}{ENDING}")
+    lines = [line for _, line in recording.lines()]
     inputs = [line for line in lines if isinstance(line["text"], str)]
     pack = Asked(published, inputs)
     random = Asked(published, list(islice(drawn_inputs(published), times * len(inputs))))
+    texts, swept = sweep_inputs(published, read_sweep(recording.header.sweep))
+    sweep = Asked(published, swept)
     for fault in faults:
         try:
             faulty = plant(fault, published)
             by_pack, by_random = pack.first(faulty), random.first(faulty)
+            by_sweep = sweep.first(faulty) is not None or any(
+                faulty.fast.decode(faulty.fast.tokens_of([id])) != text
+                for id, text in (texts.items() if faulty.stage == "decoder" else ())
+            )
         except InputError:
             continue  # no port is so: the model would be refused
-        yield {**fault, "lines": len(inputs), "times": times, "pack": by_pack is not None, "random": by_random}
+        found = {"pack": by_pack is not None, "sweep": by_sweep, "random": by_random}
+        yield {**fault, "lines": len(inputs), "times": times, **found}
+
+
+def sweep_inputs(published: Published, sweep: Sweep) -> tuple[Mapping[int, str], list[Input]]:
+    """Return what each id is decoded to, and the texts that a sweep encodes, as inputs."""
+    fast = published.fast
+    ids = {*published.tokenizer.vocabulary.values()}
+    decoded = [fast.decode(fast.tokens_of([id])) if id in ids else "" for id in range(sweep.size)]
+    pairs = sweep_of(decoded, sweep.step)
+    texts = [text for each in zip(*pairs.values(), strict=True) for text in each if text]
+    return {id: text for id, (text, _) in pairs.items()}, [{"text": text, **sweep.options} for text in texts]
 
 
 def table(measured: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Return a table of how many faults of each tokenizer, and of each kind, are noticed by whom."""
-    yield "| | faults | pack | as many random texts | 10 times | 100 times |"
-    yield "| --- | ---: | ---: | ---: | ---: | ---: |"
+    yield "| | faults | lines | sweep | both | as many random texts | 10 times | 100 times |"
+    yield "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
     for what in ("tokenizer", "kind"):
         for name in dict.fromkeys(row[what] for row in measured):
             yield _row(name, [row for row in measured if row[what] == name])
@@ -582,7 +601,8 @@ def table(measured: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _row(name: str, rows: Sequence[Mapping[str, Any]]) -> str:
-    cells = [str(len(rows)), str(sum(row["pack"] for row in rows))]
+    cells = [str(len(rows)), *(str(sum(row[way] for row in rows)) for way in ("pack", "sweep"))]
+    cells.append(str(sum(row["pack"] or row["sweep"] for row in rows)))
     for times in (1, 10, 100):
         found = [row["random"] is not None and row["random"] < times * row["lines"] for row in rows]
         cells.append(str(sum(found)) if all(row["times"] >= times for row in rows) else "·")
@@ -596,6 +616,9 @@ def main() -> int:
     parser.add_argument("folder", type=Path, help="where the files of the manifest are, or what was measured")
     parser.add_argument("names", nargs="*", help="the tokenizers, all unless given; more files")
     parser.add_argument("--times", type=int, default=10, help="how many times as many random texts as lines are tried")
+    parser.add_argument("--faults", type=Path, default=FAULTS, help="their file")
+    parser.add_argument("--seed", default="faults", help="what is drawn; another word gives others")
+    parser.add_argument("--each", type=int, default=EACH, help="how many are drawn for a tokenizer")
     given = parser.parse_args()
     if given.command == "table":
         lines = [
@@ -604,11 +627,12 @@ def main() -> int:
         print("\n".join(table([json.loads(line) for line in lines])))
         return 0
     if given.command == "draw":
-        with FAULTS.open("w", encoding="utf-8") as file:
+        with given.faults.open("w", encoding="utf-8") as file:
             for published in published_in(given.folder, given.names):
-                file.writelines(json.dumps(fault, ensure_ascii=False) + "\n" for fault in draw(published))
+                drawn = draw(published, given.seed, given.each)
+                file.writelines(json.dumps(fault, ensure_ascii=False) + "\n" for fault in drawn)
         return 0
-    faults = [json.loads(line) for line in FAULTS.read_text("utf-8").splitlines()]
+    faults = [json.loads(line) for line in given.faults.read_text("utf-8").splitlines()]
     for published in published_in(given.folder, given.names):
         own = [fault for fault in faults if fault["tokenizer"] == published.name]
         for row in measure(published, own, given.times):
