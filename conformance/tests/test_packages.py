@@ -13,7 +13,7 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from functools import cache
@@ -33,9 +33,11 @@ from tokspec.formats.user_model import read_user_model
 from tokspec.judge.known_failures import digest, read_known_failures
 from tokspec.judge.like import Likeness
 from tokspec.judge.runner import make_request, run
+from tokspec.judge.sweeping import parts_of
 from tokspec.judge.verdicts import Result, Verdict, effective_choices, join_rows, judge
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply, write_hello
 from tokspec.protocol.spans import convert_result
+from tokspec.published.sharing import TOKENIZERS_CHOICES
 from tokspec.sessions.in_process import InProcessSession
 from tokspec.suite import schema
 from tokspec.suite.cases import Case, Suite, write_bundle
@@ -44,6 +46,7 @@ from tokspec.suite.origins import load_origin
 from tokspec.suite.packs import cases_of, find_pack
 from tokspec.suite.recordings import Header, read_recording, write_recording
 from tokspec.suite.specification import load_specification
+from tokspec.suite.sweeps import Sweep, blocks_of, digest_of_ids, digest_of_texts, step_for
 
 pytestmark = [pytest.mark.interop, pytest.mark.slow]
 
@@ -261,7 +264,7 @@ def test_what_is_published_has_the_cases_and_no_tests() -> None:
     )
     files = [file["path"] for file in json.loads(packed.stdout)[0]["files"]]
     own = [file for file in files if not file.startswith("packs/")]
-    modules = [f"{name}.mjs" for name in ("compare", "index", "known", "like", "packs")]
+    modules = [f"{name}.mjs" for name in ("compare", "index", "known", "like", "packs", "sweep")]
     assert sorted(own) == sorted(["README.md", "cases.json", "package.json", *modules])
     listed = ["cargo", "package", "--list", "--allow-dirty", "--offline"]
     files = subprocess.run(listed, cwd=PACKAGES / "crate", capture_output=True, text=True).stdout.split()
@@ -456,11 +459,13 @@ def write_known_failures(results: Sequence[Result], chance: random.Random, file:
 
 NODE_RECORDED = """
 import {{ readFileSync }} from "node:fs";
+import {{ isDeepStrictEqual }} from "node:util";
 import {{ register }} from "{index}";
 const {{ hello, replies, pack, model = "tokenizer.json" }} = JSON.parse(readFileSync("recording.json", "utf8"));
-const next = () => {{
+const next = (_, input) => {{
   const reply = replies.shift();
   const error = new Error(reply.message ?? "as recorded");
+  if (reply.asked && !isDeepStrictEqual(input, reply.asked)) throw new Error(`was asked ${{JSON.stringify(input)}}`);
   if (reply.refused) throw Object.assign(error, {{ reason: reply.refused }});
   if (reply.crashed) throw error;
   return reply.ok;
@@ -1002,3 +1007,139 @@ def test_packs_of_the_suite_come_with_the_packages(recorded: Callable[[Path], di
     (tmp_path / "recording.json").write_bytes(encode_line(recording))
     (tmp_path / "known.yaml").write_text("known_failures: []\n", "utf-8")
     assert recorded(tmp_path) == {case.id: "pass" for case in cases} | {"the run": "pass"}
+
+
+#: A byte of no character alone, one that a port gives as a lone surrogate, and an id that is not there: no texts.
+NOT_TEXTS = {27: {"ok": {"text": "\ufffd"}}, 28: {"ok": {"text": {"hex": "eda080"}}}, 30: {"refused": "unknown_id"}}
+
+
+def write_swept_pack(folder: Path) -> dict[str, Mapping[int, tuple[Mapping[str, Any], Any]]]:
+    """Write a tokenizer of 130 ids and a pack with its sweep; return what is asked of each id and due, by part."""
+    tokens = [*"abcdefghijklmnopqrstuvwxyz", "Ġ", "Ã", "©", "Ã©"]
+    vocab = {token: id for id, token in enumerate(tokens)}
+    merges = ["Ã ©", *(f"{one} {two}" for one in "abcd" for two in tokens[:25])][:99]
+    vocab |= {merge.replace(" ", ""): id for id, merge in enumerate(merges[1:], 31)}
+    added = {"id": 129, "content": "<s>", "special": True, "normalized": False}
+    added |= dict.fromkeys(("single_word", "lstrip", "rstrip"), False)
+    pieces = [{"SpecialToken": {"id": "<s>", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}]
+    second = {"Sequence": {"id": "B", "type_id": 1}}
+    content = {
+        "added_tokens": [added],
+        "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True},
+        "post_processor": {
+            "type": "TemplateProcessing",
+            "single": pieces,
+            "pair": [*pieces, second],
+            "special_tokens": {"<s>": {"id": "<s>", "ids": [129], "tokens": ["<s>"]}},
+        },
+        "decoder": {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True},
+        "model": {"type": "BPE", "vocab": vocab, "merges": merges},
+    }
+    (folder / "tokenizer.json").write_text(json.dumps(content), "utf-8")
+    model = read_user_model(folder / "tokenizer.json", whole=True)
+    choices = {name: option for name, option in TOKENIZERS_CHOICES.items() if name != "offset_unit"}
+    sweep = Sweep(130, step_for(130), {"add_special_tokens": False}, "", "", "")
+    parts = {part.name: part for part in parts_of(sweep, choices, model)}
+    digests = {
+        name: "".join(
+            (digest_of_texts if name == "texts" else digest_of_ids)([part.due[id] for id in ids])
+            for _, ids in blocks_of([*part.due])
+        )
+        for name, part in parts.items()
+    }
+    who = {"name": "one", "version": "1", "language": ""}
+    file = {"file": "tokenizer.json", "format": "tokenizer.json", "sha256": model.sha256}
+    header = Header(
+        "0.3.0", who, choices, file, "not added", (), {}, name="toy", sweep=replace(sweep, **digests).header()
+    )
+    lines = [{"text": "ab", "add_special_tokens": False, "ids": [vocab["ab"]]}]
+    write_recording(folder / "toy.pack.jsonl", header, lines)
+    return {
+        name: {id: (part.asked[id], {part.field: due}) for id, due in part.due.items()} for name, part in parts.items()
+    }
+
+
+def replies_to_sweep(
+    parts: Mapping[str, Mapping[int, tuple[Mapping[str, Any], Any]]],
+    changed: Mapping[tuple[str, int], Mapping[str, Any]],
+    unasked: Sequence[str],
+    options: Sequence[str],
+) -> Iterator[dict[str, Any]]:
+    """Return the replies in the order in which a package asks, each once, and each with what is asked."""
+    for id in range(130):
+        due = {"ok": parts["texts"][id][1]} if id in parts["texts"] else NOT_TEXTS[id]
+        yield {**changed.get(("texts", id), due), "asked": {"ids": [id]}}
+    for name in ("ids", "pairs"):
+        for block, ids in blocks_of([*parts[name]]):
+            for id in ids if f"toy-{name}-{block:04}" not in unasked else ():
+                asked, due = parts[name][id]
+                reply = changed.get((name, id), {"ok": due})
+                yield {**reply, "asked": {key: asked[key] for key in asked if key in ("text", *options)}}
+                if "ok" not in reply:
+                    break
+
+
+#: What is changed by part and id, what the tokenizer takes and gives, and the verdicts that are not passes.
+SWEPT: Mapping[
+    str, tuple[Mapping[tuple[str, int], Mapping[str, Any]], Sequence[str], Sequence[str], dict[str, str]]
+] = {
+    "right": ({}, ("add_special_tokens",), ("ids",), {}),
+    "a wrong text and a wrong id": (
+        {("texts", 128): {"ok": {"text": "a"}}, ("ids", 40): {"ok": {"ids": [40, 41]}}},
+        (),
+        ("tokens", "ids"),
+        {"ids-0000": "fail", "texts-0002": "fail"}
+        | dict.fromkeys(("ids-0002", "pairs-0000", "pairs-0001", "pairs-0002"), "unsupported"),
+    ),
+    "a wrong pair, a crash and refusals": (
+        {
+            ("ids", 0): {"crashed": True},
+            ("ids", 70): {"refused": "unknown_symbol"},
+            ("ids", 129): {"refused": "unknown_symbol"},
+            ("pairs", 20): {"ok": {"ids": [1]}},
+            ("pairs", 100): {"ok": {"ids": [1]}},
+        },
+        ("add_special_tokens",),
+        ("ids",),
+        {"ids-0000": "crash", "ids-0001": "error", "ids-0002": "known failure"}
+        | {"pairs-0000": "known failure", "pairs-0001": "fail"},
+    ),
+    "no ids, and no text in a block": (
+        {("texts", 128): {"crashed": True}, ("texts", 129): {"crashed": True}},
+        (),
+        ("tokens",),
+        {"0002-encode": "unsupported", "texts-0002": "crash"}
+        | {f"{part}-{block:04}": "unsupported" for part in ("ids", "pairs") for block in range(3)},
+    ),
+}
+
+#: Lists two cases as they fail, one otherwise and one past its date; digests are not compared.
+KNOWN_OF_SWEEP = """
+known_failures:
+  - {case: "toy-ids-0002", verdict: "error", digest: "0123456789abcdef", reason: "a test"}
+  - {case: "toy-pairs-0000", verdict: "fail", digest: "0123456789abcdef", reason: "a test"}
+  - {case: "toy-ids-0000", verdict: "fail", digest: "0123456789abcdef", reason: "a test"}
+  - {case: "toy-pairs-0001", verdict: "fail", digest: "0123456789abcdef", reason: "a test", expires: "2020-02-29"}
+"""
+
+
+@pytest.mark.parametrize("recorded", RECORDED)
+@pytest.mark.parametrize("about", SWEPT)
+def test_sweeps_of_packs_are_judged(about: str, recorded: Callable[[Path], dict[str, str]], tmp_path: Path) -> None:
+    changed, options, fields, verdicts = SWEPT[about]
+    parts = write_swept_pack(tmp_path)
+    wanted = {f"toy-{part}-{block:04}": "pass" for part in parts for block in range(3)}
+    wanted |= {"toy-0002-encode": "pass", "toy-0002-decode": "pass"}
+    wanted |= {f"toy-{case}": verdict for case, verdict in verdicts.items()}
+    unasked = [case for case, verdict in wanted.items() if verdict == "unsupported"]
+    of_line = [{"ok": {"ids": [32]}}, {"ok": {"text": "ab"}}]
+    recording = {
+        "hello": write_hello(replace(PACK_HELLO, encode_fields=fields, encode_options=options)),
+        "replies": [*of_line, *replies_to_sweep(parts, changed, unasked, options)],
+        "pack": str(tmp_path / "toy.pack.jsonl"),
+        "model": str(tmp_path / "tokenizer.json"),
+    }
+    (tmp_path / "recording.json").write_text(json.dumps(recording), "utf-8")
+    known = KNOWN_OF_SWEEP if "known failure" in verdicts.values() else "known_failures: []\n"
+    (tmp_path / "known.yaml").write_text(known.lstrip(), "utf-8")
+    assert recorded(tmp_path) == wanted | {"the run": "pass"}
