@@ -13,6 +13,8 @@ import (
 
 const blockSize = 64
 
+var sweepParts = []string{"texts", "ids", "pairs"}
+
 // sweep is that of a pack: four digits for each part of each block, "...." where the makers of the pack do not agree.
 type sweep struct {
 	Size, Step        int
@@ -36,9 +38,11 @@ type block struct {
 
 func (s *sweep) cases(name, file string) (made []testCase) {
 	s.blocks = map[int]block{}
-	for _, part := range []string{"texts", "ids", "pairs"} {
+	for _, part := range sweepParts {
 		for number := 0; number*blockSize < s.Size; number++ {
-			if due := s.due(swept{part, number}); due == "...." || due == digest(nil) {
+			// the digest of one part may be that of nothing by chance
+			hasTexts := func(part string) bool { return s.due(swept{part, number}) != digest(nil) }
+			if s.due(swept{part, number}) == "...." || !slices.ContainsFunc(sweepParts, hasTexts) {
 				continue
 			}
 			one := testCase{Operation: "encode", Clauses: []string{"ENC-1"}, ModelName: name, File: file, Line: 1}

@@ -13,7 +13,9 @@ const PARTS: [(&str, &str, &str); 3] =
 /// Returns a case for each part of each block on which the makers of a pack agree.
 pub(crate) fn cases(sweep: &Value, name: &str, file: &str) -> Vec<Value> {
     let all = PARTS.iter().flat_map(|part| (0..number(sweep, "size").div_ceil(BLOCK)).map(move |block| (part, block)));
-    let is_due = |part: &str, block| !["....", &digest(&[])].contains(&due(sweep, part, block));
+    // The digest of one part may be that of nothing by chance.
+    let has_texts = |block| PARTS.iter().any(|(part, ..)| due(sweep, part, block) != digest(&[]));
+    let is_due = |part: &str, block| due(sweep, part, block) != "...." && has_texts(block);
     let cases = all.filter(|((part, ..), block)| is_due(part, *block)).map(|((part, operation, clause), block)| {
         let ids = ids_of(sweep, block);
         json!({
