@@ -1157,3 +1157,21 @@ def test_sweeps_of_packs_are_judged(about: str, recorded: Callable[[Path], dict[
     known = KNOWN_OF_SWEEP if "known failure" in verdicts.values() else "known_failures: []\n"
     (tmp_path / "known.yaml").write_text(known.lstrip(), "utf-8")
     assert recorded(tmp_path) == wanted | {"the run": "pass"}
+
+
+@pytest.mark.parametrize("said", [node_said, cargo_said_and_noted, go_said, junit_said])
+def test_sweeps_of_packs_are_left_out_for_another_file(said: Callable[[Path], str], tmp_path: Path) -> None:
+    write_swept_pack(tmp_path)
+    tokenizer = tmp_path / "tokenizer.json"
+    tokenizer.write_text(f"{tokenizer.read_text('utf-8')}\n", "utf-8")
+    recording = {
+        "hello": write_hello(replace(PACK_HELLO, encode_fields=("ids",))),
+        "replies": [{"ok": {"ids": [32]}}, {"ok": {"text": "ab"}}],
+        "pack": str(tmp_path / "toy.pack.jsonl"),
+        "model": str(tokenizer),
+    }
+    (tmp_path / "recording.json").write_bytes(encode_line(recording))
+    (tmp_path / "known.yaml").write_text("known_failures: []\n", "utf-8")
+    text = said(tmp_path)
+    line = f"{tokenizer} is not the file that the pack toy was made from, so its sweep is left out"
+    assert (line in text, "the ids 0 to 63" in text) == (True, False)
