@@ -5,6 +5,7 @@ The adapters that they judge have to be built, as their READMEs say, and what th
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import random
@@ -21,6 +22,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
 from zipfile import ZipFile
 
 import pytest
@@ -62,8 +64,15 @@ OF_TAP = {"SKIP": "unsupported", "TODO": "known failure"}
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _made() -> None:
-    subprocess.run([sys.executable, PACKAGES / "make.py"], check=True, stdout=subprocess.DEVNULL)
+def _made(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Make the packages once, even where pytest-xdist runs the tests in several processes."""
+    folder = tmp_path_factory.getbasetemp()
+    made = (folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder) / "made"
+    with made.open("a+") as locked:
+        fcntl.flock(locked, fcntl.LOCK_EX)
+        if not made.stat().st_size:
+            subprocess.run([sys.executable, PACKAGES / "make.py"], check=True, stdout=subprocess.DEVNULL)
+            locked.write("once")
 
 
 def harness(command: str, known: str, folder: Path) -> dict[str, str]:
@@ -309,15 +318,22 @@ def test_go_test_gives_the_verdicts_of_the_harness(known: str, tmp_path: Path) -
     assert verdicts == harness(shlex.quote(str(program)), known, tmp_path)
 
 
-def junit(test: str, package: Path = PACKAGES / "jvm", **environment: str) -> dict[str, str]:
-    """Run a class of tests of the artifact and return the verdict of every case."""
+def junit_report(test: str, package: Path = PACKAGES / "jvm", **environment: str) -> Element:
+    """Run a class of tests of the artifact and return its report, which another process would overwrite meanwhile."""
     report = package / "target" / "surefire-reports" / f"TEST-{test}.xml"
-    report.unlink(missing_ok=True)
     command = ["mvn", "-q", "-B", "-o", f"-Dtest={test}", "test"]
     settings = {**os.environ, **environment}
-    subprocess.run(command, cwd=package, env=settings, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    with (package / "pom.xml").open() as locked:
+        fcntl.flock(locked, fcntl.LOCK_EX)
+        report.unlink(missing_ok=True)
+        subprocess.run(command, cwd=package, env=settings, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        return ElementTree.parse(report).getroot()
+
+
+def junit(test: str, package: Path = PACKAGES / "jvm", **environment: str) -> dict[str, str]:
+    """Run a class of tests of the artifact and return the verdict of every case."""
     verdicts: dict[str, str] = {}
-    for case in ElementTree.parse(report).getroot().iter("testcase"):
+    for case in junit_report(test, package, **environment).iter("testcase"):
         states = ["".join(child.itertext()) for child in case if child.tag in ("skipped", "failure", "error")]
         said = re.match(r"[\w.]+:\s+([a-z ]+): ", states[0]) if states else None
         like = re.match(r"(row \d+: )?as ", case.findtext("system-out", ""))
@@ -615,9 +631,8 @@ def go_said(folder: Path) -> str:
 
 
 def junit_said(folder: Path) -> str:
-    junit_recorded(folder)
-    report = ElementTree.parse(PACKAGES / "jvm" / "target" / "surefire-reports" / "TEST-Recorded.xml")
-    return "".join(report.getroot().itertext())
+    files = {"RECORDING": str(folder / "recording.json"), "KNOWN_FAILURES": str(folder / "known.yaml")}
+    return "".join(junit_report("Recorded", **files).itertext())
 
 
 @pytest.mark.parametrize(
