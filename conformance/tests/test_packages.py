@@ -5,6 +5,7 @@ The adapters that they judge have to be built, as their READMEs say, and what th
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import random
@@ -13,7 +14,7 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from functools import cache
@@ -21,6 +22,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
 from zipfile import ZipFile
 
 import pytest
@@ -33,9 +35,11 @@ from tokspec.formats.user_model import read_user_model
 from tokspec.judge.known_failures import digest, read_known_failures
 from tokspec.judge.like import Likeness
 from tokspec.judge.runner import make_request, run
+from tokspec.judge.sweeping import parts_of
 from tokspec.judge.verdicts import Result, Verdict, effective_choices, join_rows, judge
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply, write_hello
 from tokspec.protocol.spans import convert_result
+from tokspec.published.sharing import TOKENIZERS_CHOICES
 from tokspec.sessions.in_process import InProcessSession
 from tokspec.suite import schema
 from tokspec.suite.cases import Case, Suite, write_bundle
@@ -44,6 +48,7 @@ from tokspec.suite.origins import load_origin
 from tokspec.suite.packs import cases_of, find_pack
 from tokspec.suite.recordings import Header, read_recording, write_recording
 from tokspec.suite.specification import load_specification
+from tokspec.suite.sweeps import Sweep, blocks_of, digest_of_ids, digest_of_texts, step_for
 
 pytestmark = [pytest.mark.interop, pytest.mark.slow]
 
@@ -59,8 +64,15 @@ OF_TAP = {"SKIP": "unsupported", "TODO": "known failure"}
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _made() -> None:
-    subprocess.run([sys.executable, PACKAGES / "make.py"], check=True, stdout=subprocess.DEVNULL)
+def _made(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Make the packages once, even where pytest-xdist runs the tests in several processes."""
+    folder = tmp_path_factory.getbasetemp()
+    made = (folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder) / "made"
+    with made.open("a+") as locked:
+        fcntl.flock(locked, fcntl.LOCK_EX)
+        if not made.stat().st_size:
+            subprocess.run([sys.executable, PACKAGES / "make.py"], check=True, stdout=subprocess.DEVNULL)
+            locked.write("once")
 
 
 def harness(command: str, known: str, folder: Path) -> dict[str, str]:
@@ -261,7 +273,7 @@ def test_what_is_published_has_the_cases_and_no_tests() -> None:
     )
     files = [file["path"] for file in json.loads(packed.stdout)[0]["files"]]
     own = [file for file in files if not file.startswith("packs/")]
-    modules = [f"{name}.mjs" for name in ("compare", "index", "known", "like", "packs")]
+    modules = [f"{name}.mjs" for name in ("compare", "index", "known", "like", "packs", "sweep")]
     assert sorted(own) == sorted(["README.md", "cases.json", "package.json", *modules])
     listed = ["cargo", "package", "--list", "--allow-dirty", "--offline"]
     files = subprocess.run(listed, cwd=PACKAGES / "crate", capture_output=True, text=True).stdout.split()
@@ -306,15 +318,22 @@ def test_go_test_gives_the_verdicts_of_the_harness(known: str, tmp_path: Path) -
     assert verdicts == harness(shlex.quote(str(program)), known, tmp_path)
 
 
-def junit(test: str, package: Path = PACKAGES / "jvm", **environment: str) -> dict[str, str]:
-    """Run a class of tests of the artifact and return the verdict of every case."""
+def junit_report(test: str, package: Path = PACKAGES / "jvm", **environment: str) -> Element:
+    """Run a class of tests of the artifact and return its report, which another process would overwrite meanwhile."""
     report = package / "target" / "surefire-reports" / f"TEST-{test}.xml"
-    report.unlink(missing_ok=True)
     command = ["mvn", "-q", "-B", "-o", f"-Dtest={test}", "test"]
     settings = {**os.environ, **environment}
-    subprocess.run(command, cwd=package, env=settings, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    with (package / "pom.xml").open() as locked:
+        fcntl.flock(locked, fcntl.LOCK_EX)
+        report.unlink(missing_ok=True)
+        subprocess.run(command, cwd=package, env=settings, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        return ElementTree.parse(report).getroot()
+
+
+def junit(test: str, package: Path = PACKAGES / "jvm", **environment: str) -> dict[str, str]:
+    """Run a class of tests of the artifact and return the verdict of every case."""
     verdicts: dict[str, str] = {}
-    for case in ElementTree.parse(report).getroot().iter("testcase"):
+    for case in junit_report(test, package, **environment).iter("testcase"):
         states = ["".join(child.itertext()) for child in case if child.tag in ("skipped", "failure", "error")]
         said = re.match(r"[\w.]+:\s+([a-z ]+): ", states[0]) if states else None
         like = re.match(r"(row \d+: )?as ", case.findtext("system-out", ""))
@@ -456,11 +475,13 @@ def write_known_failures(results: Sequence[Result], chance: random.Random, file:
 
 NODE_RECORDED = """
 import {{ readFileSync }} from "node:fs";
+import {{ isDeepStrictEqual }} from "node:util";
 import {{ register }} from "{index}";
 const {{ hello, replies, pack, model = "tokenizer.json" }} = JSON.parse(readFileSync("recording.json", "utf8"));
-const next = () => {{
+const next = (_, input) => {{
   const reply = replies.shift();
   const error = new Error(reply.message ?? "as recorded");
+  if (reply.asked && !isDeepStrictEqual(input, reply.asked)) throw new Error(`was asked ${{JSON.stringify(input)}}`);
   if (reply.refused) throw Object.assign(error, {{ reason: reply.refused }});
   if (reply.crashed) throw error;
   return reply.ok;
@@ -610,9 +631,8 @@ def go_said(folder: Path) -> str:
 
 
 def junit_said(folder: Path) -> str:
-    junit_recorded(folder)
-    report = ElementTree.parse(PACKAGES / "jvm" / "target" / "surefire-reports" / "TEST-Recorded.xml")
-    return "".join(report.getroot().itertext())
+    files = {"RECORDING": str(folder / "recording.json"), "KNOWN_FAILURES": str(folder / "known.yaml")}
+    return "".join(junit_report("Recorded", **files).itertext())
 
 
 @pytest.mark.parametrize(
@@ -1002,3 +1022,171 @@ def test_packs_of_the_suite_come_with_the_packages(recorded: Callable[[Path], di
     (tmp_path / "recording.json").write_bytes(encode_line(recording))
     (tmp_path / "known.yaml").write_text("known_failures: []\n", "utf-8")
     assert recorded(tmp_path) == {case.id: "pass" for case in cases} | {"the run": "pass"}
+
+
+#: A byte of no character alone, and one that a port gives as a lone surrogate. Ids that are not there are refused.
+NOT_TEXTS = {27: {"ok": {"text": "\ufffd"}}, 28: {"ok": {"text": {"hex": "eda080"}}}}
+
+
+def write_swept_pack(folder: Path) -> dict[str, Mapping[int, tuple[Mapping[str, Any], Any]]]:
+    """Write a tokenizer and a pack with its sweep; return what is asked of each id and due, by part.
+
+    Its ids go to 256. Block 2 has one text, whose ids have by chance the digest of nothing, and block 3 has none.
+    """
+    tokens = [*"abcdefghijklmnopqrstuvwxyz", "Ġ", "Ã", "©", "Ã©"]
+    vocab = {token: id for id, token in enumerate(tokens)}
+    merges = ["Ã ©", *(f"{one} {two}" for one in "abcd" for two in tokens[:25])][:98]
+    vocab |= {merge.replace(" ", ""): id for id, merge in enumerate(merges[1:], 31)}
+    vocab["nef"] = 128
+    added = {"id": 256, "content": "<s>", "special": True, "normalized": False}
+    added |= dict.fromkeys(("single_word", "lstrip", "rstrip"), False)
+    pieces = [{"SpecialToken": {"id": "<s>", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}]
+    second = {"Sequence": {"id": "B", "type_id": 1}}
+    content = {
+        "added_tokens": [added],
+        "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True},
+        "post_processor": {
+            "type": "TemplateProcessing",
+            "single": pieces,
+            "pair": [*pieces, second],
+            "special_tokens": {"<s>": {"id": "<s>", "ids": [256], "tokens": ["<s>"]}},
+        },
+        "decoder": {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True},
+        "model": {"type": "BPE", "vocab": vocab, "merges": merges},
+    }
+    (folder / "tokenizer.json").write_text(json.dumps(content), "utf-8")
+    model = read_user_model(folder / "tokenizer.json", whole=True)
+    choices = {name: option for name, option in TOKENIZERS_CHOICES.items() if name != "offset_unit"}
+    sweep = Sweep(257, step_for(257), {"add_special_tokens": False}, "", "", "")
+    parts = {part.name: part for part in parts_of(sweep, choices, model)}
+    digests = {}
+    for name, part in parts.items():
+        digest_of = digest_of_texts if name == "texts" else digest_of_ids
+        blocks = {block: digest_of([part.due[id] for id in ids]) for block, ids in blocks_of([*part.due])}
+        digests[name] = "".join(blocks.get(block, digest_of_ids([])) for block in range(sweep.blocks))
+    assert digests["ids"][8:16] == 2 * digest_of_ids([])
+    who = {"name": "one", "version": "1", "language": ""}
+    file = {"file": "tokenizer.json", "format": "tokenizer.json", "sha256": model.sha256}
+    header = Header(
+        "0.3.0", who, choices, file, "not added", (), {}, name="toy", sweep=replace(sweep, **digests).header()
+    )
+    lines = [{"text": "ab", "add_special_tokens": False, "ids": [vocab["ab"]]}]
+    write_recording(folder / "toy.pack.jsonl", header, lines)
+    return {
+        name: {id: (part.asked[id], {part.field: due}) for id, due in part.due.items()} for name, part in parts.items()
+    }
+
+
+def replies_to_sweep(
+    parts: Mapping[str, Mapping[int, tuple[Mapping[str, Any], Any]]],
+    changed: Mapping[tuple[str, int], Mapping[str, Any]],
+    unasked: Sequence[str],
+    options: Sequence[str],
+) -> Iterator[dict[str, Any]]:
+    """Return the replies in the order in which a package asks, each once, and each with what is asked."""
+
+    def decoded(first: int, end: int) -> Iterator[dict[str, Any]]:
+        for id in range(first, end):
+            due = (
+                {"ok": parts["texts"][id][1]} if id in parts["texts"] else NOT_TEXTS.get(id, {"refused": "unknown_id"})
+            )
+            yield {**changed.get(("texts", id), due), "asked": {"ids": [id]}}
+
+    yield from (*decoded(0, 192), *decoded(256, 257))
+    for name in ("ids", "pairs"):
+        for block, ids in blocks_of([*parts[name]]):
+            if f"toy-{name}-{block:04}" in unasked:
+                continue
+            if (name, block) == ("pairs", 0):
+                yield from decoded(192, 256)  # no case is about this block, but some pairs have their second id in it
+            for id in ids:
+                asked, due = parts[name][id]
+                reply = changed.get((name, id), {"ok": due})
+                yield {**reply, "asked": {key: asked[key] for key in asked if key in ("text", *options)}}
+                if "ok" not in reply:
+                    break
+
+
+#: What is changed by part and id, what the tokenizer takes and gives, and the verdicts that are not passes.
+SWEPT: Mapping[
+    str, tuple[Mapping[tuple[str, int], Mapping[str, Any]], Sequence[str], Sequence[str], dict[str, str]]
+] = {
+    "right": ({}, ("add_special_tokens",), ("ids",), {}),
+    "a wrong text and a wrong id": (
+        {("texts", 128): {"ok": {"text": "a"}}, ("ids", 40): {"ok": {"ids": [40, 41]}}},
+        (),
+        ("tokens", "ids"),
+        {"ids-0000": "fail", "texts-0002": "fail"}
+        | dict.fromkeys(("ids-0002", "pairs-0000", "pairs-0001", "pairs-0002"), "unsupported"),
+    ),
+    "a wrong pair, a crash and refusals": (
+        {
+            ("ids", 0): {"crashed": True},
+            ("ids", 70): {"refused": "unknown_symbol"},
+            ("ids", 256): {"refused": "unknown_symbol"},
+            ("pairs", 20): {"ok": {"ids": [1]}},
+            ("pairs", 65): {"ok": {"ids": [1]}},
+        },
+        ("add_special_tokens",),
+        ("ids",),
+        {"ids-0000": "crash", "ids-0001": "error", "ids-0004": "known failure"}
+        | {"pairs-0000": "known failure", "pairs-0001": "fail"},
+    ),
+    "no ids, and no text in a block": (
+        {("texts", 128): {"crashed": True}},
+        (),
+        ("tokens",),
+        {"0002-encode": "unsupported", "texts-0002": "crash"}
+        | {f"{part}-{block:04}": "unsupported" for part in ("ids", "pairs") for block in (0, 1, 2, 4)},
+    ),
+}
+
+#: Lists two cases as they fail, one otherwise and one past its date; digests are not compared.
+KNOWN_OF_SWEEP = """
+known_failures:
+  - {case: "toy-ids-0004", verdict: "error", digest: "0123456789abcdef", reason: "a test"}
+  - {case: "toy-pairs-0000", verdict: "fail", digest: "0123456789abcdef", reason: "a test"}
+  - {case: "toy-ids-0000", verdict: "fail", digest: "0123456789abcdef", reason: "a test"}
+  - {case: "toy-pairs-0001", verdict: "fail", digest: "0123456789abcdef", reason: "a test", expires: "2020-02-29"}
+"""
+
+
+@pytest.mark.parametrize("recorded", RECORDED)
+@pytest.mark.parametrize("about", SWEPT)
+def test_sweeps_of_packs_are_judged(about: str, recorded: Callable[[Path], dict[str, str]], tmp_path: Path) -> None:
+    changed, options, fields, verdicts = SWEPT[about]
+    parts = write_swept_pack(tmp_path)
+    assert all(id in parts[name] for name, id in changed)
+    wanted = {f"toy-{part}-{block:04}": "pass" for part in parts for block in (0, 1, 2, 4)}
+    wanted |= {"toy-0002-encode": "pass", "toy-0002-decode": "pass"}
+    wanted |= {f"toy-{case}": verdict for case, verdict in verdicts.items()}
+    unasked = [case for case, verdict in wanted.items() if verdict == "unsupported"]
+    of_line = [{"ok": {"ids": [32]}}, {"ok": {"text": "ab"}}]
+    recording = {
+        "hello": write_hello(replace(PACK_HELLO, encode_fields=fields, encode_options=options)),
+        "replies": [*of_line, *replies_to_sweep(parts, changed, unasked, options)],
+        "pack": str(tmp_path / "toy.pack.jsonl"),
+        "model": str(tmp_path / "tokenizer.json"),
+    }
+    (tmp_path / "recording.json").write_text(json.dumps(recording), "utf-8")
+    known = KNOWN_OF_SWEEP if "known failure" in verdicts.values() else "known_failures: []\n"
+    (tmp_path / "known.yaml").write_text(known.lstrip(), "utf-8")
+    assert recorded(tmp_path) == wanted | {"the run": "pass"}
+
+
+@pytest.mark.parametrize("said", [node_said, cargo_said_and_noted, go_said, junit_said])
+def test_sweeps_of_packs_are_left_out_for_another_file(said: Callable[[Path], str], tmp_path: Path) -> None:
+    write_swept_pack(tmp_path)
+    tokenizer = tmp_path / "tokenizer.json"
+    tokenizer.write_text(f"{tokenizer.read_text('utf-8')}\n", "utf-8")
+    recording = {
+        "hello": write_hello(replace(PACK_HELLO, encode_fields=("ids",))),
+        "replies": [{"ok": {"ids": [32]}}, {"ok": {"text": "ab"}}],
+        "pack": str(tmp_path / "toy.pack.jsonl"),
+        "model": str(tokenizer),
+    }
+    (tmp_path / "recording.json").write_bytes(encode_line(recording))
+    (tmp_path / "known.yaml").write_text("known_failures: []\n", "utf-8")
+    text = said(tmp_path)
+    line = f"{tokenizer} is not the file that the pack toy was made from, so its sweep is left out"
+    assert (line in text, "the ids 0 to 63" in text) == (True, False)

@@ -42,9 +42,12 @@ var (
 // judge returns the verdict on a case and a detail, known failures considered.
 func (j judge[Model]) judge(one testCase) (verdict, detail string) {
 	var found judged
-	if one.Rows == nil {
+	switch {
+	case one.swept != nil:
+		found.verdict, found.detail = j.judgeSweep(one)
+	case one.Rows == nil:
 		found = j.judgeQuestion(one, one.ID)
-	} else {
+	default:
 		found = j.judgeTable(one)
 	}
 	entry, isListed := j.known.entries[one.ID]

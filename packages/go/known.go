@@ -84,10 +84,11 @@ func unquote(written string) string {
 	return value
 }
 
+// lists is whether a failure is listed; one of a sweep, of which nothing is seen but digests, by its verdict.
 func (e entry) lists(found judged) bool {
 	digest := fmt.Sprintf("%x", sha256.Sum256([]byte(canonical(found.seen))))[:16]
 	isPast := e["expires"] != "" && e["expires"] < time.Now().Format(time.DateOnly)
-	return e["verdict"] == found.verdict && e["digest"] == digest && !isPast
+	return e["verdict"] == found.verdict && (found.seen == nil || e["digest"] == digest) && !isPast
 }
 
 // canonical writes a value as Python's json does with sorted keys, without spaces, and in ASCII.

@@ -24,6 +24,8 @@ type pack struct {
 	Name    string
 	Model   struct{ SHA256 string }
 	Files   map[string]string
+	Sweep   *sweep
+	file    string
 	seen    map[string]bool
 	*bundle `json:"-"`
 }
@@ -41,7 +43,7 @@ func readPack(word string, hello Hello) (pack, error) {
 		there := strings.NewReplacer("packs/", "", ending, "").Replace(strings.Join(names, ", "))
 		return pack{}, fmt.Errorf("%s is no file and no pack; there are %s", word, there)
 	}
-	all, made := readBundle(), pack{seen: map[string]bool{}}
+	all, made := readBundle(), pack{file: word, seen: map[string]bool{}}
 	made.bundle = &bundle{Choices: all.Choices, Reasons: all.Reasons, Operations: all.Operations, Origins: all.Origins}
 	for index, line := range bytes.Split(bytes.TrimSuffix(text, []byte("\n")), []byte("\n")) {
 		err = made.addLine(word, line, index+1, hello)
@@ -113,7 +115,8 @@ func pick(from map[string]json.RawMessage, names ...string) map[string]json.RawM
 	return picked
 }
 
-// setModel makes a tokenizer.json the model, and says where it is not the one that the pack was made from.
+// setModel makes a tokenizer.json the model, and says where it is not the one that the pack was made from. If it is,
+// the cases of the sweep are added.
 func (p *pack) setModel(file string) error {
 	content, err := os.ReadFile(file)
 	if err != nil {
@@ -123,7 +126,14 @@ func (p *pack) setModel(file string) error {
 		return fmt.Errorf("%s is no tokenizer.json: it is not JSON", file)
 	}
 	digest := fmt.Sprintf("%x", sha256.Sum256(content))
-	if digest != p.Model.SHA256 && !slices.Contains(slices.Collect(maps.Values(p.Files)), digest) {
+	isOf := digest == p.Model.SHA256 || slices.Contains(slices.Collect(maps.Values(p.Files)), digest)
+	switch {
+	case isOf && p.Sweep != nil:
+		p.bundle.Sweep = p.Sweep
+		p.Cases = append(p.Cases, p.Sweep.cases(p.Name, p.file)...)
+	case !isOf && p.Sweep != nil:
+		fmt.Fprintf(os.Stderr, "%s is not the file that the pack %s was made from, so its sweep is left out\n", file, p.Name)
+	case !isOf:
 		fmt.Fprintf(os.Stderr, "%s is not the file that the pack %s was made from\n", file, p.Name)
 	}
 	p.Models = map[string]map[string]writtenModel{"tokenizer.json": {p.Name: {Content: content}}}

@@ -85,6 +85,7 @@ type bundle struct {
 	}
 	Reasons, Operations []string
 	Origins             []origin
+	Sweep               *sweep `json:"-"` // of a pack
 }
 
 type writtenModel struct {
@@ -103,6 +104,7 @@ type testCase struct {
 	Tolerance          *tolerance
 	File               string
 	Line               int
+	swept              *swept // of a case of a sweep
 }
 
 type question struct {

@@ -176,16 +176,13 @@ export function makeJudge({ hello, load, operations }, known = readKnownFailures
   }
 
   const sweep = makeSweeper(
-    (operation, input) => ask({ ...whole, operation, input }),
-    hello.encode_options?.includes("add_special_tokens"),
+    hello,
+    (one, operation, input) => ask({ ...one, operation, input }),
+    (one, reply) => judgeReply(one, reply, {}),
   );
-  let whole; // the case that is being judged, of which a sweep asks for many texts
 
   async function judgeSweep(one) {
-    const reason = findUnoffered(one);
-    if (reason) return { verdict: "unsupported", detail: reason };
-    whole = one;
-    const { verdict, detail } = await sweep(one);
+    const [verdict, detail] = await sweep(one);
     return { verdict, detail: visible(detail) };
   }
 
@@ -196,7 +193,7 @@ export function makeJudge({ hello, load, operations }, known = readKnownFailures
     if (["pass", AS_ORIGIN].includes(verdict) && (entry || known.unsupported?.has(one.id)))
       return { verdict: "unexpected pass", detail: "passes, and is listed as if it did not" };
     if (!entry || verdict === "unsupported") return { verdict, detail };
-    if (one.sweep ? entry.verdict === verdict : isAsListed(entry, verdict, seen)) return { verdict: "known failure", detail: visible(reasonOf(entry, bundle.origins)) };
+    if (isAsListed(entry, verdict, seen)) return { verdict: "known failure", detail: visible(reasonOf(entry, bundle.origins)) };
     return { verdict, detail: `${detail} (and not as it is listed)` };
   };
 }

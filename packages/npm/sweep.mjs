@@ -10,7 +10,7 @@ export function sweepCases(sweep, { name, file }) {
   const blocks = [...Array(Math.ceil(sweep.size / BLOCK)).keys()];
   return Object.entries(PARTS).flatMap(([part, [operation, clause]]) =>
     blocks
-      .filter((block) => digestDue(sweep, part, block) !== LEFT_OUT && digestDue(sweep, part, block) !== fnv([]))
+      .filter((block) => digestDue(sweep, part, block) !== LEFT_OUT && hasTexts(sweep, block))
       .map((block) => ({
         id: `${name}-${part}-${String(block).padStart(4, "0")}`,
         ...{ clauses: [clause], why: `the ids ${idsOf(sweep, block)[0]} to ${idsOf(sweep, block).at(-1)}` },
@@ -21,61 +21,73 @@ export function sweepCases(sweep, { name, file }) {
 }
 
 /**
- * Make a function that judges such cases by the replies of `ask(operation, input)`, each `{ok}`, `{refused}` or
- * `{crashed}`. `canAdd` is whether the tokenizer knows `add_special_tokens`.
+ * Make a function that judges such cases by the replies of `ask(one, operation, input)`, each `{ok}`, `{refused}` or
+ * `{crashed}`. `judgeFailure` gives the verdict and the detail of one that is not `{ok}`.
  */
-export function makeSweeper(ask, canAdd) {
-  const texts = new Map();
+export function makeSweeper({ encode_fields: fields = [], encode_options: options = [] }, ask, judgeFailure) {
+  const decoded = new Map();
 
-  // What an id alone is decoded to; nothing where that is no text of the sweep.
-  function textOf(id) {
-    if (!texts.has(id)) texts.set(id, ask("decode", { ids: [id] }).then(({ ok }) => usable(ok?.text)));
-    return texts.get(id);
+  // What each id of a block alone is decoded to, empty where that is not a text of the sweep. One id after the other, so
+  // that the model is loaded once.
+  async function decodeBlock(one, block) {
+    if (decoded.has(block)) return decoded.get(block);
+    const replies = [];
+    for (const id of idsOf(one.sweep, block)) replies.push(await ask(one, "decode", { ids: [id] }));
+    const texts = replies.map(({ ok }) => usable(ok?.text));
+    const isRight = digestOfTexts(texts) === digestDue(one.sweep, "texts", block);
+    decoded.set(block, { texts, isRight, first: replies[0] });
+    return decoded.get(block);
   }
 
-  const right = new Map(); // whether the texts of a block are those that are due
-  function hasRightTexts(sweep, block) {
-    if (!right.has(block))
-      right.set(block, blockTexts(sweep, block).then((found) => digestOfTexts(found) === digestDue(sweep, "texts", block)));
-    return right.get(block);
+  // The texts that a case encodes, or a block that they are of and whose texts are wrong.
+  async function textsOf(one) {
+    const { part, block, size, step } = one.sweep;
+    const { texts, isRight } = await decodeBlock(one, block);
+    if (!isRight) return { wrong: block };
+    if (part === "ids") return { texts: texts.filter((text) => text) };
+    const pairs = [];
+    for (const [index, text] of texts.entries()) {
+      if (!text) continue;
+      const partner = Number((BigInt(block * BLOCK + index) * BigInt(step)) % BigInt(size));
+      const other = await decodeBlock(one, Math.floor(partner / BLOCK));
+      if (!other.isRight) return { wrong: Math.floor(partner / BLOCK) };
+      if (other.texts[partner % BLOCK]) pairs.push(text + other.texts[partner % BLOCK]);
+    }
+    return { texts: pairs };
   }
 
-  async function blockTexts(sweep, block) {
-    const found = await Promise.all(idsOf(sweep, block).map(textOf));
-    return found.filter((text) => text !== "");
-  }
-
-  return async ({ sweep }) => {
-    const { part, block, size, step } = sweep;
+  return async (one) => {
+    const { part, block, add_special_tokens } = one.sweep;
     if (part === "texts") {
-      const found = await blockTexts(sweep, block);
-      return compared(sweep, digestOfTexts(found), found.map((text) => JSON.stringify(text)));
+      const { texts, first } = await decodeBlock(one, block);
+      const shown = texts.filter((text) => text).map((text) => JSON.stringify(text));
+      if (!shown.length && !("ok" in first)) return judgeFailure(one, first);
+      return compared(one.sweep, digestOfTexts(texts), shown);
     }
-    const partner = (id) => Number((BigInt(id) * BigInt(step)) % BigInt(size));
-    const ids = idsOf(sweep, block);
-    const blocks = part === "pairs" ? ids.map((id) => Math.floor(partner(id) / BLOCK)) : [];
-    for (const each of new Set([block, ...blocks]))
-      if (!(await hasRightTexts(sweep, each)))
-        return { verdict: "unsupported", detail: `the texts of block ${each} are wrong, so nothing tells these ids` };
+    if (!fields.includes("ids")) return ["unsupported", "gives no ids"];
+    const { texts, wrong } = await textsOf(one);
+    if (!texts) return ["unsupported", `the texts of block ${wrong} are wrong, so these ids cannot be judged`];
+    const takesOption = add_special_tokens !== undefined && options.includes("add_special_tokens");
     const [encoded, shown] = [[], []];
-    for (const id of ids) {
-      const [one, other] = [await textOf(id), part === "pairs" ? await textOf(partner(id)) : ""];
-      if (!one || (part === "pairs" && !other)) continue;
-      const options = canAdd && sweep.add_special_tokens === false ? { add_special_tokens: false } : {};
-      const reply = await ask("encode", { text: one + other, ...options });
-      if (!("ok" in reply)) return { ...refusedOr(reply), detail: `${JSON.stringify(one + other)}: ${said(reply)}` };
-      encoded.push(reply.ok.ids ?? []);
-      shown.push(`${JSON.stringify(one + other)} ${JSON.stringify(reply.ok.ids)}`);
+    for (const text of texts) {
+      const reply = await ask(one, "encode", { text, ...(takesOption && { add_special_tokens }) });
+      if (!("ok" in reply)) {
+        const [verdict, detail] = judgeFailure(one, reply);
+        return [verdict, `${JSON.stringify(text)}: ${detail}`];
+      }
+      const ids = Array.isArray(reply.ok.ids) ? reply.ok.ids : [];
+      encoded.push(...[...ids.map((id) => (Number.isInteger(id) ? id : -1)), -1].flatMap(bytesOf));
+      shown.push(`${JSON.stringify(text)} ${JSON.stringify(reply.ok.ids)}`);
     }
-    return compared(sweep, fnv(encoded.flatMap((each) => [...each.flatMap(bytesOf), 255, 255, 255, 255])), shown);
+    return compared(one.sweep, fnv(encoded), shown);
   };
 }
 
-const said = ({ refused, crashed }) => refused?.message ?? crashed;
-const refusedOr = ({ refused }) => ({ verdict: !refused ? "crash" : refused.reason === "unsupported" ? "unsupported" : "error" });
 const digestDue = (sweep, part, block) => sweep[part].slice(4 * block, 4 * block + 4);
+// The digest of one part may be that of nothing by chance.
+const hasTexts = (sweep, block) => Object.keys(PARTS).some((part) => digestDue(sweep, part, block) !== fnv([]));
 const bytesOf = (id) => [id & 255, (id >>> 8) & 255, (id >>> 16) & 255, id >>> 24];
-const digestOfTexts = (texts) => fnv(texts.flatMap((text) => [...Buffer.from(text), 0]));
+const digestOfTexts = (texts) => fnv(texts.filter((text) => text).flatMap((text) => [...Buffer.from(text), 0]));
 
 // The low 16 bits of FNV-1a in 32 bits; Math.imul multiplies as C does.
 function fnv(bytes) {
@@ -93,6 +105,5 @@ function usable(text) {
 
 function compared(sweep, digest, shown) {
   const due = digestDue(sweep, sweep.part, sweep.block);
-  const detail = `the digest ${digest} of these is not ${due}: ${shown.join(", ")}`;
-  return digest === due ? { verdict: "pass", detail: "" } : { verdict: "fail", detail };
+  return digest === due ? ["pass", ""] : ["fail", `the digest ${digest} of these is not ${due}: ${shown.join(", ")}`];
 }

@@ -17,7 +17,7 @@ impl Adapter for Recorded {
         Ok(())
     }
 
-    fn run(&self, _operation: &str, _model: &(), _input: &Value) -> Result<Value, Refusal> {
+    fn run(&self, _operation: &str, _model: &(), input: &Value) -> Result<Value, Refusal> {
         let reply = self.1.borrow_mut().next().expect("a reply for each case");
         if reply["exits"] == true {
             std::process::exit(0);
@@ -27,6 +27,7 @@ impl Adapter for Recorded {
             return Err(Refusal(reason.into(), message.into()));
         }
         assert!(reply["crashed"].is_null(), "{message}");
+        assert!(reply["asked"].is_null() || reply["asked"] == *input, "was asked {input} and not {}", reply["asked"]);
         Ok(reply["ok"].clone())
     }
 }

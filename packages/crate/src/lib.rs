@@ -5,6 +5,7 @@ mod known;
 mod like;
 mod packs;
 mod session;
+mod sweep;
 
 use libtest_mimic::{Arguments, Completion, Conclusion, Failed, Trial};
 use like::Origin;
@@ -14,6 +15,7 @@ use session::Session;
 pub use session::{Adapter, Refusal};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
+use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
 /// The verdicts of rows, the worst first.
@@ -121,6 +123,9 @@ struct Judge<'a, A: Adapter> {
     choices: HashMap<String, String>,
     origin: Origin<'a>,
     origins: &'a Value,
+    sweep: &'a Value,
+    /// What is decoded in the sweep.
+    blocks: HashMap<u64, Rc<sweep::Block>>,
 }
 
 impl<'a, A: Adapter> Judge<'a, A> {
@@ -137,7 +142,7 @@ impl<'a, A: Adapter> Judge<'a, A> {
         }
         let strange = declared.as_object().into_iter().flatten().find(|(name, _)| !choices.contains_key(*name));
         assert!(strange.is_none(), "hello declares {strange:?}, which is no choice");
-        Self { session, choices, origin, origins }
+        Self { session, choices, origin, origins, sweep: &bundle["sweep"], blocks: HashMap::new() }
     }
 
     fn judge(&mut self, case: &Value, known: &known::Known) -> (&'static str, String) {
@@ -145,6 +150,10 @@ impl<'a, A: Adapter> Judge<'a, A> {
         let is_error = known.entries.get(id).is_some_and(|entry| entry["verdict"] == "error");
         let (verdict, detail, seen) = match case.get("inputs") {
             Some(inputs) => self.judge_table(case, list(inputs), is_error),
+            None if case.get("part").is_some() => {
+                let (verdict, detail) = self.judge_sweep(case);
+                (verdict, detail, Value::Null)
+            }
             None => self.judge_question(case, id, is_error),
         };
         let is_unsupported = known.unsupported.as_ref().is_some_and(|listed| listed.contains(id));

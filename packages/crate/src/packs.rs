@@ -1,5 +1,6 @@
 //! Packs: what a tokenizer made of texts, as a bundle whose one model is the user's.
 
+use crate::sweep;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
@@ -15,13 +16,17 @@ pub(crate) fn read(pack: &str, model: &Path, hello: &Value) -> Value {
     let written = fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
     let mut rows = written.lines().map(|line| serde_json::from_str(line).expect("a line of a pack is JSON"));
     let header: Value = rows.next().expect("a pack has a header");
-    let stem = file.file_name().and_then(|name| name.to_str()).unwrap_or_default().split('.').next().unwrap_or_default();
+    let stem =
+        file.file_name().and_then(|name| name.to_str()).unwrap_or_default().split('.').next().unwrap_or_default();
     let (name, file) = (header["name"].as_str().unwrap_or(stem), file.display().to_string());
     let bytes = fs::read(model).unwrap_or_else(|error| panic!("{}: {error}", model.display()));
     let digest: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
     let files = header["files"].as_object().into_iter().flat_map(Map::values);
-    if !files.chain([&header["model"]["sha256"]]).any(|each| *each == *digest) {
-        eprintln!("{} is not the file that the pack {name} was made from", model.display());
+    let is_of = files.chain([&header["model"]["sha256"]]).any(|each| *each == *digest);
+    let due = &header["sweep"];
+    if !is_of {
+        let without = if due.is_null() { "" } else { ", so its sweep is left out" };
+        eprintln!("{} is not the file that the pack {name} was made from{without}", model.display());
     }
     let can_leave_out =
         hello["encode_options"].as_array().is_some_and(|all| all.contains(&json!("add_special_tokens")));
@@ -33,9 +38,12 @@ pub(crate) fn read(pack: &str, model: &Path, hello: &Value) -> Value {
     // the footer has no ids, nor has what was refused
     let is_asked = |row: &Value| row["ids"].as_array().is_some_and(|ids| !ids.contains(&Value::Null));
     let rows = (2..).zip(rows).filter(|(_, row)| is_asked(row)).filter(is_new);
-    let cases: Vec<Value> = rows.flat_map(|(line, row)| cases(&row, name, &file, line, can_leave_out)).collect();
+    let mut cases: Vec<Value> = rows.flat_map(|(line, row)| cases(&row, name, &file, line, can_leave_out)).collect();
+    if is_of {
+        cases.extend(sweep::cases(due, name, &file));
+    }
     let content: Value = serde_json::from_slice(&bytes).expect("the tokenizer.json is JSON");
-    json!({"cases": cases, "models": {"tokenizer.json": {name: {"content": content}}}})
+    json!({"cases": cases, "sweep": due, "models": {"tokenizer.json": {name: {"content": content}}}})
 }
 
 fn find(pack: &str) -> PathBuf {

@@ -50,6 +50,9 @@ final class Recorded {
       if (reply.has("crashed")) {
         throw new IllegalStateException(message);
       }
+      if (reply.has("asked") && !reply.get("asked").equals(input)) {
+        throw new IllegalStateException("was asked " + input + " and not " + reply.get("asked"));
+      }
       return reply.get("ok");
     }
   }

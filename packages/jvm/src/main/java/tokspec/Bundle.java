@@ -27,13 +27,20 @@ record Bundle(
   record Case(
       String id, List<String> clauses, String why, String model_name, JsonObject model, List<String> components,
       List<String> fields, String operation, JsonObject input, List<String> options, Map<String, String> limits,
-      Outcome outcome, List<Row> inputs, Map<String, Double> tolerance, String file, int line) {
+      Outcome outcome, List<Row> inputs, Map<String, Double> tolerance, String file, int line, Sweep.Swept swept) {
 
     /** Returns the question of a row. */
     Case with(Row row) {
       return new Case(
           id, clauses, why, model_name, model, components, fields, operation, row.input, row.options, row.limits,
-          row.outcome, null, tolerance, file, line);
+          row.outcome, null, tolerance, file, line, swept);
+    }
+
+    /** Returns a question of the case of a sweep. */
+    Case asking(String operation, JsonObject input) {
+      return new Case(
+          id, clauses, why, model_name, model, components, fields, operation, input, options, limits,
+          outcome, null, tolerance, file, line, swept);
     }
   }
 

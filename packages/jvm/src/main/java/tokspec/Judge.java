@@ -32,11 +32,13 @@ final class Judge<M> {
   private final KnownFailures known;
   private final Map<String, String> choices = new HashMap<>();
   private final List<Origin> origins;
+  private final Sweep sweep;
   final Origin origin;
 
   Judge(Session<M> session, Bundle bundle, KnownFailures known) {
     this.session = session;
     this.known = known;
+    this.sweep = new Sweep(session);
     this.origins = bundle.origins();
     this.origin = Origin.find(session.hello.like(), origins);
     List<Choice> all = bundle.choices();
@@ -54,7 +56,8 @@ final class Judge<M> {
   Judged judge(Case one) {
     Map<String, String> entry = known.entries.get(one.id());
     boolean isError = entry != null && "error".equals(entry.get("verdict"));
-    Judged judged = one.inputs() != null ? judgeTable(one, isError) : judgeQuestion(one, one.id(), isError);
+    Judged judged = one.swept() != null ? sweep.judge(one)
+        : one.inputs() != null ? judgeTable(one, isError) : judgeQuestion(one, one.id(), isError);
     boolean isUnsupported = known.unsupported != null && known.unsupported.contains(one.id());
     if (List.of("pass", AS_ORIGIN).contains(judged.verdict) && (entry != null || isUnsupported)) {
       return verdict("unexpected pass", "passes, and is listed as if it did not");
@@ -134,15 +137,20 @@ final class Judge<M> {
   }
 
   private Judged judgeReply(Case one, Outcome outcome, Reply<JsonObject> reply) {
-    String due = outcome.error() == null ? "a result is due" : "a refusal as " + outcome.error() + " is due";
-    if (reply.failure() == null) {
-      return outcome.error() == null ? judgeAnswer(one, outcome, reply.answer())
-          : verdict("fail", "answers where " + due + ": " + reply.answer());
+    if (reply.failure() != null) {
+      return judgeFailure(outcome.error(), reply);
     }
+    return outcome.error() == null ? judgeAnswer(one, outcome, reply.answer())
+        : verdict("fail", "answers where a refusal as " + outcome.error() + " is due: " + reply.answer());
+  }
+
+  /** Judges a refusal or a crash where a refusal is due with the reason {@code error}, or a result if that is null. */
+  static Judged judgeFailure(String error, Reply<JsonObject> reply) {
+    String due = error == null ? "a result is due" : "a refusal as " + error + " is due";
     if (reply.failure().equals("crash") || reply.failure().equals("unsupported")) {
       return verdict(reply.failure(), reply.message());
     }
-    return reply.failure().equals(outcome.error()) ? verdict("pass", "")
+    return reply.failure().equals(error) ? verdict("pass", "")
         : verdict("error", "refused as " + reply.failure() + " where " + due + ": " + reply.message());
   }
 
@@ -169,7 +177,7 @@ final class Judge<M> {
     return verdict("pass", "");
   }
 
-  private static Judged verdict(String verdict, String detail) {
+  static Judged verdict(String verdict, String detail) {
     return new Judged(verdict, detail, null);
   }
 }

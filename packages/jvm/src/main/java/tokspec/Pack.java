@@ -20,7 +20,7 @@ import tokspec.Bundle.Outcome;
 final class Pack {
   private record Model(String sha256) {}
 
-  private record Header(String name, Model model, Map<String, String> files) {}
+  private record Header(String name, Model model, Map<String, String> files, Sweep.Digests sweep) {}
 
   private static final List<String> OPTIONS = List.of("pair", "add_special_tokens", "allowed_special");
 
@@ -45,6 +45,15 @@ final class Pack {
     String digest = Json.sha256(bytes);
     return header.model != null && digest.equals(header.model.sha256)
         || header.files != null && header.files.containsValue(digest);
+  }
+
+  boolean hasSweep() {
+    return header.sweep != null;
+  }
+
+  /** Returns the cases of its sweep, which are for the file that it was made from. */
+  List<Case> sweepCases() {
+    return hasSweep() ? Sweep.cases(header.sweep, name(), file) : List.of();
   }
 
   /** Returns two cases of each line. What has no option for the tokens that are added is taken to add nothing. */
@@ -83,6 +92,6 @@ final class Pack {
     List<String> options = OPTIONS.stream().filter(input::has).toList();
     return new Case(
         id, List.of(clause), why, name(), new JsonObject(), null, null, operation, input, options,
-        null, new Outcome(expected, null, null, null), null, null, file, number);
+        null, new Outcome(expected, null, null, null), null, null, file, number, null);
   }
 }

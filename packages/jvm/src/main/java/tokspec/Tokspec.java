@@ -45,12 +45,14 @@ public final class Tokspec {
       throws IOException {
     Pack read = new Pack(pack);
     byte[] bytes = Files.readAllBytes(model);
-    if (!read.isOf(bytes)) {
-      System.err.println(model + " is not the file that the pack " + read.name() + " was made from");
+    boolean isOf = read.isOf(bytes);
+    if (!isOf) {
+      String without = read.hasSweep() ? ", so its sweep is left out" : "";
+      System.err.println(model + " is not the file that the pack " + read.name() + " was made from" + without);
     }
     JsonObject content = Json.GSON.fromJson(new String(bytes, StandardCharsets.UTF_8), JsonObject.class);
     Map<String, Written> models = Map.of(read.name(), new Written(content, null));
-    return tests(new Session<>(adapter, Map.of("tokenizer.json", models)), read, knownFailures);
+    return tests(new Session<>(adapter, Map.of("tokenizer.json", models)), read, isOf, knownFailures);
   }
 
   /** Makes two tests of each line of a pack for a tokenizer that is loaded. */
@@ -59,12 +61,14 @@ public final class Tokspec {
     Pack read = new Pack(pack);
     Session<M> session = new Session<>(adapter, Map.of());
     session.models.put(read.name(), new Session.Reply<>(tokenizer, null, ""));
-    return tests(session, read, knownFailures);
+    return tests(session, read, false, knownFailures);
   }
 
-  private static <M> Stream<DynamicTest> tests(Session<M> session, Pack pack, Path... knownFailures)
-      throws IOException {
-    return tests(session, Bundle.read(), pack.cases(session.declares("add_special_tokens")), knownFailures);
+  private static <M> Stream<DynamicTest> tests(
+      Session<M> session, Pack pack, boolean hasFile, Path... knownFailures) throws IOException {
+    List<Case> cases = new ArrayList<>(pack.cases(session.declares("add_special_tokens")));
+    cases.addAll(hasFile ? pack.sweepCases() : List.of());
+    return tests(session, Bundle.read(), cases, knownFailures);
   }
 
   /** A case is judged when its test is made: one after the other, even where JUnit runs tests side by side. */
