@@ -172,9 +172,9 @@ func asID(value any) uint32 {
 	return uint32(int64(id))
 }
 
-// digest is the low 16 bits of FNV-1a in 32 bits.
+// digest is 16 bits of FNV-1a in 32 bits: the upper half xor the lower one.
 func digest(found []byte) string {
 	hash := fnv.New32a()
 	hash.Write(found)
-	return fmt.Sprintf("%04x", hash.Sum32()&0xffff)
+	return fmt.Sprintf("%04x", (hash.Sum32()>>16^hash.Sum32())&0xffff)
 }

@@ -89,10 +89,10 @@ const hasTexts = (sweep, block) => Object.keys(PARTS).some((part) => digestDue(s
 const bytesOf = (id) => [id & 255, (id >>> 8) & 255, (id >>> 16) & 255, id >>> 24];
 const digestOfTexts = (texts) => fnv(texts.filter((text) => text).flatMap((text) => [...Buffer.from(text), 0]));
 
-// The low 16 bits of FNV-1a in 32 bits; Math.imul multiplies as C does.
+// 16 bits of FNV-1a in 32 bits, the upper half xor the lower one; Math.imul multiplies as C does.
 function fnv(bytes) {
   const value = bytes.reduce((hash, byte) => Math.imul(hash ^ byte, 0x01000193), 0x811c9dc5);
-  return (value & 0xffff).toString(16).padStart(4, "0");
+  return ((value >>> 16) ^ (value & 0xffff)).toString(16).padStart(4, "0");
 }
 
 function idsOf({ size }, block) {

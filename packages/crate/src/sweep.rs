@@ -149,8 +149,8 @@ fn digest_of_texts(texts: &[String]) -> String {
     digest(&texts.flat_map(|text| text.bytes().chain([0])).collect::<Vec<u8>>())
 }
 
-/// Returns the low 16 bits of FNV-1a in 32 bits.
+/// Returns 16 bits of FNV-1a in 32 bits: the upper half xor the lower one.
 fn digest(bytes: &[u8]) -> String {
     let hash = bytes.iter().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193));
-    format!("{:04x}", hash & 0xffff)
+    format!("{:04x}", (hash >> 16 ^ hash) & 0xffff)
 }

@@ -183,12 +183,12 @@ final class Sweep {
     }
   }
 
-  /** Returns the low 16 bits of FNV-1a in 32 bits. */
+  /** Returns 16 bits of FNV-1a in 32 bits: the upper half xor the lower one. */
   private static String digest(byte[] bytes) {
     int hash = 0x811c9dc5;
     for (byte each : bytes) {
       hash = (hash ^ each & 0xff) * 0x01000193;
     }
-    return String.format("%04x", hash & 0xffff);
+    return String.format("%04x", (hash >>> 16 ^ hash) & 0xffff);
   }
 }
