@@ -1,7 +1,7 @@
 """Judge implementations by all packs whose files they load: ``python conformance/packs/judge.py FOLDER [IMPL ...]``.
 
-FOLDER has the files of the manifest. It prints a table of lines that are asked and that are answered otherwise, and
-how many differ by each cause, over all packs.
+FOLDER has the files of the manifest. It prints a table of the cases of lines and blocks that are asked, and of those
+that are answered otherwise, and how many differ by each cause, over all packs.
 """
 
 from __future__ import annotations
@@ -15,11 +15,13 @@ from make import Published, published_in
 
 from tokspec.adapters.registry import open_session
 from tokspec.judge.runner import run
+from tokspec.judge.sweeping import sweep_cases
 from tokspec.judge.verdicts import Result, Verdict
 from tokspec.protocol.messages import Answer
 from tokspec.sessions.limits import Limits
 from tokspec.suite.packs import ENDING, cases_of, packs_folder
 from tokspec.suite.recordings import read_recording
+from tokspec.suite.sweeps import read_sweep
 
 #: Who is judged unless others are named, and the language that each is written in.
 IMPLEMENTATIONS = {
@@ -51,7 +53,9 @@ class Tally:
         with open_session(impl, None, limits=Limits(60.0, 120.0)) as session:
             if published.format not in session.hello.formats:
                 return
-            judged = run(session, [*cases_of(pack, published.model).cases.values()])
+            sweep, choices = read_sweep(pack.header.sweep), pack.header.choices
+            swept = sweep_cases(published.name, pack.name, sweep, choices, published.model, session)
+            judged = run(session, [*cases_of(pack, published.model).cases.values(), *swept.cases.values()])
         asked = [result for result in judged.results if result.verdict is not Verdict.UNSUPPORTED]
         if not asked or all(result.verdict is Verdict.ERROR for result in asked):
             self.refused.append(published.name)

@@ -292,7 +292,7 @@ def add_sweep(row: Mapping[str, Any], folder: Path, target: Path) -> str:
     with open_session(ENGINES[format][0].impl, None, limits=Limits(60.0, 120.0)) as session:
         sweep, differing = make_sweep(published, session)
     lines = [line for _, line in pack.lines()]
-    write_recording(pack.file, replace(pack.header, sweep=sweep.header()), lines)
+    write_recording(pack.file, replace(pack.header, suite=__version__, sweep=sweep.header()), lines)
     for line in differing:
         print(f"{published.name}: {json.dumps(line, ensure_ascii=False)}")
     return f"{published.name}: {sweep.size:,} ids, {len(differing)} of {3 * sweep.blocks:,} blocks are left out"

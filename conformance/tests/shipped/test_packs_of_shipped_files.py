@@ -12,8 +12,10 @@ from test_shipped_files import ROWS, file
 from tokspec.adapters.registry import open_session
 from tokspec.formats.user_model import read_user_model
 from tokspec.judge.runner import run
+from tokspec.judge.sweeping import sweep_cases
 from tokspec.suite.packs import ENDING, cases_of, packs_folder
 from tokspec.suite.recordings import read_recording
+from tokspec.suite.sweeps import read_sweep
 
 pytestmark = [pytest.mark.interop, pytest.mark.slow]
 
@@ -24,6 +26,10 @@ LIBRARIES = {
     "vocab.tiktoken": "tiktoken",
     "tekken.json": "mistral-tekken",
 }
+
+#: How many ids a vocabulary has at most whose sweep is judged here; larger ones would take half an hour.
+SWEPT = 60_000
+
 MAKE = Path(__file__).parents[2] / "packs" / "make.py"
 
 
@@ -32,8 +38,13 @@ def test_the_library_of_a_format_gives_all_of_a_pack(name: str) -> None:
     pack, format = read_recording(packs_folder() / f"{name}{ENDING}"), ROWS[name].get("format", "tokenizer.json")
     model = read_user_model(file(name), format, whole=True)
     assert pack.header.is_of(model.sha256)
+    sweep, cases = read_sweep(pack.header.sweep), [*cases_of(pack, model).cases.values()]
     with open_session(LIBRARIES[format], None) as session:
-        judged = run(session, list(cases_of(pack, model).cases.values()))
+        if sweep.size < SWEPT:
+            swept = sweep_cases(name, pack.name, sweep, pack.header.choices, model, session)
+            assert (swept.differing, swept.left_out) == (set(), 0)
+            cases += swept.cases.values()
+        judged = run(session, cases)
     assert [result.case.id for result in judged.results if not result.verdict.conforms] == []
     assert judged.is_green
 
