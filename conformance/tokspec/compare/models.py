@@ -14,6 +14,7 @@ from tokspec.base.display import compact, shorten
 from tokspec.base.errors import DataError, Unsupported
 from tokspec.formats.neutral import added_tokens_of, ids_of
 from tokspec.formats.user_model import UserModel
+from tokspec.judge.causes import count_common
 
 #: Characters of a setting that is given as it is; a longer one, such as a compiled table, by its hash.
 _LONGEST = 200
@@ -23,6 +24,9 @@ _LISTS = ("vocabulary", "tokens", "merges", "special_tokens", "added_tokens", "s
 
 #: By how much scores differ that are the same in 32 bits.
 _SINGLE = 1e-6
+
+#: Characters of a value that are shown.
+_SHOWN = 60
 
 #: Examples of a change that are shown.
 _EXAMPLES = 6
@@ -258,7 +262,7 @@ def _compare_values(what: str, a: Mapping[str, Any], b: Mapping[str, Any]) -> It
     for key in dict.fromkeys([*a, *b]):
         if (key in a) != (key in b) or a.get(key) != b.get(key):
             above = key.partition(".")[0] if what.startswith("settings") else ""
-            differing.setdefault(above, []).append(f"{key}: {_shown(a, key)} → {_shown(b, key)}")
+            differing.setdefault(above, []).append(f"{key}: {' → '.join(_shown(a, b, key))}")
     for above, lines in differing.items():
         if len(lines) > _EXAMPLES:
             yield f"{what}{above}{': ' * bool(above)}{len(lines)} values differ: {', '.join(lines[:_EXAMPLES])} …"
@@ -266,8 +270,16 @@ def _compare_values(what: str, a: Mapping[str, Any], b: Mapping[str, Any]) -> It
             yield from (f"{what}{line}" for line in lines)
 
 
-def _shown(values: Mapping[str, Any], key: str) -> str:
-    return shorten(compact(values[key]), 60) if key in values else "nothing"
+def _shown(a: Mapping[str, Any], b: Mapping[str, Any], key: str) -> list[str]:
+    """Return both values, and of long ones the part in which they differ.
+
+    >>> _shown({"pattern": "a" * 99 + "{1,3}"}, {"pattern": "a" * 99 + "{1,2}"}, "pattern")
+    ['…aaaaaaaaaaaaaaaaa{1,3}"', '…aaaaaaaaaaaaaaaaa{1,2}"']
+    """
+    values = [compact(each[key]) if key in each else "nothing" for each in (a, b)]
+    alike = count_common(*values) if max(map(len, values)) > _SHOWN else 0
+    start = max(0, alike - 20)
+    return [("…" if start and each != "nothing" else "") + shorten(each[start:], _SHOWN) for each in values]
 
 
 def _counted(what: str, one: str, verb: str, shown: Iterable[str]) -> Iterator[str]:
