@@ -185,15 +185,15 @@ def encode_bpe(piece: AlignedText, model: Bpe, choices: Choices) -> list[Token]:
     if model.unknown_token is None and choices.bpe_unknown_without_token == "dropped_before_merging":  # BPE-ENC-8
         piece, symbols = drop_unknown(piece, symbols, model)
     tokens: list[Token] = []
-    run, is_run = Symbol("", 0, 0), False  # the unknown symbols before this one, and whether there are any
+    run: Symbol | None = None  # the unknown symbols before this one
     for symbol in split_unused(merge_symbols(symbols, model, choices), model, choices):
         found = find_tokens(symbol, piece, model)
-        was_run, is_run = is_run, not found and model.unknown_token is not None
-        if was_run and is_run and fuses_unknown(model, choices):  # BPE-ENC-7
+        is_unknown = not found and model.unknown_token is not None
+        if run and is_unknown and fuses_unknown(model, choices):  # BPE-ENC-7
             run = run._replace(text=run.text + symbol.text, end=symbol.end)
             tokens[-1:] = replace_unknown(run, piece, model, choices)  # ENC-3: the span of the run as a whole
         else:
-            run = symbol
+            run = symbol if is_unknown else None
             tokens += found or replace_unknown(symbol, piece, model, choices)
     return tokens
 
