@@ -16,7 +16,7 @@ from tokspec.adapters.registry import open_session
 from tokspec.compare.answers import Asker, Input, answer, answer_as
 from tokspec.compare.compare import compare_texts, default_inputs
 from tokspec.compare.minimize import Minimizer
-from tokspec.compare.recording import header_of, write_records
+from tokspec.compare.recording import header_of, line_of, write_records
 from tokspec.compare.tally import Tally
 from tokspec.compare.texts import texts_of_vocabulary
 from tokspec.formats.user_model import UserModel
@@ -153,6 +153,36 @@ def test_a_text_with_other_ids_is_asked_whole() -> None:
         compare_texts(Asker(one, MODEL), Asker(other, MODEL), texts, tally, note=noted.append)
     # alone, B answers as A does: that is two answers of B to a text, and one of them differs
     assert (tally.texts, tally.different, sum(noted)) == (5, 2, 5)
+
+
+class Mute(Letters):
+    """Refuses to decode the letter b."""
+
+    def run(self, operation: str, model: None, input: Mapping[str, Any]) -> dict[str, Any]:
+        if operation == "decode" and 98 in input["ids"]:
+            raise Refusal("unknown_id", "no b")
+        return super().run(operation, model, input)
+
+
+def test_a_token_that_one_side_does_not_decode_differs() -> None:
+    tokens = [Input("vocabulary/alone", str(ord(letter)), letter) for letter in "abc"]
+    tally = Tally()
+    with InProcessSession(Letters()) as one, InProcessSession(Mute()) as other:
+        compare_texts(Asker(one, MODEL), Asker(other, MODEL), tokens, tally)
+        records = list(answer(Asker(other, MODEL), tokens))
+    assert {name: (each.same, each.different) for name, each in tally.sections.items()} == {
+        "encode/vocabulary/alone": (3, 0),
+        "decode/vocabulary/alone": (2, 1),
+    }
+    assert [str(group.cause) for group in tally.causes] == ["decode: B refuses as unknown_id"]
+    assert records[1].replies == {"encode": Answer({"ids": [98]}), "decode": Refused("unknown_id", "no b")}
+    assert line_of(records[1], {}) == {
+        "from": "vocabulary/alone:98",
+        "text": "b",
+        "ids": [98],
+        "decoded": None,
+        "refused": {"decode": "unknown_id"},
+    }
 
 
 class Skips(Letters):

@@ -231,6 +231,10 @@ class Asker:
         self._texts.update(zip(new, self.texts_of([[id] for id in new]), strict=True))
         return [self._texts[id] for id in ids]
 
+    def reply_to_token(self, id: int, text: str | None) -> Reply:
+        """Return the reply to the decoding of an id alone: the text, or what came instead of one."""
+        return Answer({"text": text}) if text is not None else self.ask([("decode", {"ids": [id]})])[0]
+
     def ask_about(self, records: Sequence[Record], operations: Iterable[str]) -> list[dict[str, Reply]]:
         """Ask the operations that are offered about records, each with what the record has for it."""
         asked = [
@@ -299,8 +303,8 @@ def is_token(input: Input) -> bool:
 def answer_briefly(asker: Asker, records: Sequence[Record]) -> list[Record | None]:
     """Return records of the ids of texts alone, and of what the id of a token is decoded to.
 
-    A record that has replies is asked what it was asked before. Instead of a record there is None where there is no
-    answer: only the text alone shows why.
+    A record that has replies is asked what it was asked before. Instead of a record there is None where there are no
+    ids: only the text alone shows why.
     """
     ids = list(asker.ids_of([record.input.text for record in records]))
     decodes = "decode" in asker.operations
@@ -312,15 +316,14 @@ def answer_briefly(asker: Asker, records: Sequence[Record]) -> list[Record | Non
     answered: list[Record | None] = []
     for record, found, is_decoded in zip(records, ids, tokens, strict=True):
         text = next(texts) if is_decoded else ""
-        is_whole = found is None or text is None
-        answered.append(None if is_whole else brief_record(record.input, found, text if is_decoded else None))
+        decoded = asker.reply_to_token(int(record.input.name), text) if is_decoded and found is not None else None
+        answered.append(None if found is None else brief_record(record.input, found, decoded))
     return answered
 
 
-def brief_record(input: Input, ids: list[Any] | None, decoded: str | None = None) -> Record:
+def brief_record(input: Input, ids: list[Any] | None, decoded: Reply | None = None) -> Record:
     """Return a record of ids, and of what the id of a token is decoded to."""
-    replies = {"encode": Answer({"ids": ids})} | ({} if decoded is None else {"decode": Answer({"text": decoded})})
-    return Record(input, replies)
+    return Record(input, {"encode": Answer({"ids": ids})} | ({} if decoded is None else {"decode": decoded}))
 
 
 def _answer_whole(asker: Asker, batch: Sequence[Record], is_first: bool) -> list[Record]:

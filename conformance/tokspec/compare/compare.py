@@ -208,8 +208,8 @@ def _differing(
         for each, ids in group:
             text, its = next(decoded) if is_decoded and is_token(each) else ("", "")
             if text is None or text != its:
-                said = (Record(each) if answer is None else brief_record(each, ids, answer) for answer in (text, its))
-                differing.append((next(said), next(said)))
+                said = [side.reply_to_token(int(each.name), found) for side, found in ((a, text), (b, its))]
+                differing.append((brief_record(each, ids, said[0]), brief_record(each, ids, said[1])))
             else:
                 alike.append(each.text)
                 tokens_alike += len(ids)
