@@ -1037,7 +1037,7 @@ def write_swept_pack(folder: Path) -> dict[str, Mapping[int, tuple[Mapping[str, 
     vocab = {token: id for id, token in enumerate(tokens)}
     merges = ["Ã ©", *(f"{one} {two}" for one in "abcd" for two in tokens[:25])][:98]
     vocab |= {merge.replace(" ", ""): id for id, merge in enumerate(merges[1:], 31)}
-    vocab["nef"] = 128
+    vocab["fhjp"] = 128
     added = {"id": 256, "content": "<s>", "special": True, "normalized": False}
     added |= dict.fromkeys(("single_word", "lstrip", "rstrip"), False)
     pieces = [{"SpecialToken": {"id": "<s>", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}]
