@@ -66,7 +66,8 @@ def test_merges_of_bytes_need_to_be_told_how_a_text_is_cut(run: Any, tmp_path: P
     told = '{"pre_tokenizer": {"type": "byte_level"}, "decoder": {"type": "byte_level"}, "special_tokens": ["<|end|>"]}'
     message = (
         f"tokspec: {tmp_path / 'vocab.json'}: has tokens of bytes, and nothing says how a text is cut before it "
-        f"becomes bytes; name the tokenizer.json, or write vocab.beside.json as {told}\n"
+        f"becomes bytes; name the tokenizer.json, or write {tmp_path / 'vocab.beside.json'}, for a model that cuts as "
+        f"GPT-2 does, as {told}\n"
     )
     assert run("model", "--read", tmp_path) == (2, "", message)
     assert run("diff", "reference", "tokfast", "--model", tmp_path) == (2, "", message)

@@ -109,9 +109,10 @@ def _refuse_bytes_uncut(content: Any, path: Path) -> None:
     told: dict[str, Any] = {"pre_tokenizer": {"type": "byte_level"}, "decoder": {"type": "byte_level"}}
     example = json.dumps(told | ({"special_tokens": special} if special else {}), ensure_ascii=False)
     first = next(iter(files_of(BPE_FORMAT, path).values()))
-    name = first.with_suffix(BESIDE).name
+    file = first.with_suffix(BESIDE)
     message = "has tokens of bytes, and nothing says how a text is cut before it becomes bytes"
-    raise DataError(f"{message}; name the tokenizer.json, or write {name} as {example}", str(first))
+    remedy = f"name the tokenizer.json, or write {file}, for a model that cuts as GPT-2 does, as {example}"
+    raise DataError(f"{message}; {remedy}", str(first))
 
 
 def beside_of(format: str, path: Path) -> Path | None:
