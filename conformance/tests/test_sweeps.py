@@ -34,7 +34,7 @@ from tokspec.suite.sweeps import (
 #: Seventy letters from a to ĥ, and a merge; the id 3 is a hole.
 LETTERS = [chr(97 + number) for number in range(26)] + [chr(0x100 + number) for number in range(44)]
 VOCABULARY = {letter: id for id, letter in enumerate(LETTERS) if id != 3} | {"ab": 70}
-CONTENT = {
+CONTENT: dict[str, Any] = {
     "version": "1.0",
     "model": {"type": "BPE", "vocab": VOCABULARY, "merges": [["a", "b"]], "ignore_merges": False},
     "added_tokens": [],
@@ -136,6 +136,25 @@ def test_who_does_not_decode_is_asked_for_ids() -> None:
     with InProcessSession(Encodes()) as session:
         found = sweep_cases("toy", "toy.pack.jsonl", make_sweep(), {}, MODEL, session)
     assert found.differing == {"toy-texts-0000", "toy-texts-0001"}
+
+
+def test_who_fails_again_and_again_is_not_asked_all_together() -> None:
+    asked = []
+
+    class Fails(Wrong):
+        def run(self, operation: str, model: Any, input: Mapping[str, Any]) -> dict[str, Any]:
+            asked.append(operation)
+            raise ValueError("no")
+
+    class Session(InProcessSession):
+        @property
+        def hello(self) -> Hello:
+            return replace(super().hello, many=())
+
+    with Session(Fails()) as session:
+        found = sweep_cases("toy", "toy.pack.jsonl", make_sweep(), {}, MODEL, session)
+    assert found.differing == {*found.cases}
+    assert (asked.count("decode"), asked.count("encode")) == (50, 100)
 
 
 def test_a_sweep_has_a_digest_for_each_block() -> None:

@@ -22,8 +22,9 @@ from tokspec.sessions.session import Session
 from tokspec.suite.cases import Case, Model
 from tokspec.suite.sweeps import Sweep, blocks_of, digest_of_ids, digest_of_texts, sweep_of
 
-#: Messages in a row without a reply, after which the rest is not asked together.
+#: Messages in a row without a reply in time, and with a fault of any kind, after which the rest is not asked together.
 _SILENCE = 3
+_FAULTS = 50
 
 
 @dataclass
@@ -109,13 +110,14 @@ def parts_of(sweep: Sweep, choices: Mapping[str, str], model: UserModel) -> Iter
 
 def ask_part(session: Session, model: UserModel, part: Part) -> dict[int, Any]:
     """Return the answers to a part by id; nothing from where on the implementation gives no reply."""
-    hello, silent = session.hello, 0
+    hello, silent, faults = session.hello, 0, 0
 
     def note(reply: Reply) -> None:
-        nonlocal silent
+        nonlocal silent, faults
         silent = silent + 1 if isinstance(reply, Fault) and reply.kind != "crash" else 0
-        if silent >= _SILENCE:
-            raise AdapterFault(reply.kind if isinstance(reply, Fault) else "protocol", "gives no reply")
+        faults = faults + 1 if isinstance(reply, Fault) else 0
+        if isinstance(reply, Fault) and (silent >= _SILENCE or faults >= _FAULTS):
+            raise AdapterFault(reply.kind, reply.message)
 
     if part.operation not in hello.operations:
         return {}
