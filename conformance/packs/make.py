@@ -34,12 +34,22 @@ from tokspec.judge.causes import Seen, cause_of_difference
 from tokspec.judge.runner import make_request
 from tokspec.judge.sweeping import ask_part, parts_of
 from tokspec.protocol.messages import Answer, Reply
+from tokspec.sessions.asking import Many
 from tokspec.sessions.limits import Limits
 from tokspec.sessions.session import Session
 from tokspec.suite.cases import Model, bare_case
 from tokspec.suite.packs import ENDING, packs_folder
 from tokspec.suite.recordings import OPTIONS, PER_LINE, Header, read_recording, write_line, write_recording
-from tokspec.suite.sweeps import BLOCK, LEFT_OUT, Sweep, blocks_of, digest_of_ids, digest_of_texts, step_for
+from tokspec.suite.sweeps import (
+    BLOCK,
+    LEFT_OUT,
+    Sweep,
+    blocks_of,
+    digest_of_ids,
+    digest_of_texts,
+    is_swept,
+    step_for,
+)
 
 sys.path[:0] = [str(Path(__file__).parents[1] / "tests" / "shipped")]
 
@@ -308,20 +318,24 @@ def make_sweep(published: Published, session: Session) -> tuple[Sweep, list[dict
     options = {"add_special_tokens": False} if added_count(published.tokenizer.post_processor, 1) else {}
     sweep, differing = Sweep(size, step_for(size), options, "", "", ""), list[dict[str, Any]]()
     digests, disputed = dict[str, str](), set[int]()
+    texts = list(Many(session, published.model).texts_of([[id] for id in range(size)]))
+    its = {id for id in range(size) if is_swept(texts[id] or "")}
     for part in parts_of(sweep, published.options, published.model):
         answers, digits = ask_part(session, published.model, part), dict[int, str]()
         for block, ids in blocks_of([*part.due]):
             due = [part.due[id] for id in ids]
             digits[block] = digest_of_texts(due) if part.name == "texts" else digest_of_ids(due)
             wrong = [id for id in ids if answers.get(id) != part.due[id]]
+            if part.name == "texts":  # the library may know an id that the file does not have
+                wrong += sorted(id for id in its if id // BLOCK == block and id not in part.due)
             partners = ids if part.name == "ids" else [*ids, *(id * sweep.step % size for id in ids)]
             if not wrong and part.name != "texts" and disputed & {id // BLOCK for id in partners}:
                 digits[block] = LEFT_OUT
             elif wrong:
                 digits[block] = LEFT_OUT
                 disputed |= {block} if part.name == "texts" else set()
-                entry = {"sweep": part.name, "block": block, **part.asked[wrong[0]]}
-                differing.append({**entry, "answers": [answers.get(wrong[0]), part.due[wrong[0]]]})
+                entry = {"sweep": part.name, "block": block, **part.asked.get(wrong[0], {"ids": [wrong[0]]})}
+                differing.append({**entry, "answers": [answers.get(wrong[0], texts[wrong[0]]), part.due.get(wrong[0])]})
         empty = digest_of_ids([])
         digests[part.name] = "".join(digits.get(block, empty) for block in range(sweep.blocks))
     return replace(sweep, **digests), differing

@@ -99,12 +99,21 @@ def sweep_of(texts: Sequence[str], step: int) -> dict[int, tuple[str, str]]:
     {0: ('a', 'aa'), 2: ('b', '')}
     """
     size = len(texts)
-    is_text = [bool(text) and "\ufffd" not in text and not SURROGATE.search(text) for text in texts]
+    is_text = [is_swept(text) for text in texts]
     return {
         id: (text, text + texts[id * step % size] if is_text[id * step % size] else "")
         for id, text in enumerate(texts)
         if is_text[id]
     }
+
+
+def is_swept(text: str) -> bool:
+    """Whether what an id is decoded to is a text of a sweep.
+
+    >>> is_swept("bug"), is_swept(""), is_swept("b\ufffd")
+    (True, False, False)
+    """
+    return bool(text) and "\ufffd" not in text and not SURROGATE.search(text)
 
 
 def digest_of_texts(texts: Sequence[str]) -> str:
