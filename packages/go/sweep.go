@@ -81,7 +81,7 @@ func (j judge[Model]) judgeSweep(one testCase) (verdict, detail string) {
 	}
 	texts, wrong := j.textsOf(one)
 	if wrong >= 0 {
-		return "unsupported", fmt.Sprintf("the texts of block %d are wrong, so these ids cannot be judged", wrong)
+		return "unsupported", fmt.Sprintf("the texts of block %d are wrong or not decoded, so these ids cannot be judged", wrong)
 	}
 	for _, text := range texts {
 		input := object{"text": text}

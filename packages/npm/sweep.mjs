@@ -66,7 +66,7 @@ export function makeSweeper({ encode_fields: fields = [], encode_options: option
     }
     if (!fields.includes("ids")) return ["unsupported", "gives no ids"];
     const { texts, wrong } = await textsOf(one);
-    if (!texts) return ["unsupported", `the texts of block ${wrong} are wrong, so these ids cannot be judged`];
+    if (!texts) return ["unsupported", `the texts of block ${wrong} are wrong or not decoded, so these ids cannot be judged`];
     const takesOption = add_special_tokens !== undefined && options.includes("add_special_tokens");
     const [encoded, shown] = [[], []];
     for (const text of texts) {

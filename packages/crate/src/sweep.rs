@@ -56,7 +56,7 @@ impl<A: Adapter> Judge<'_, A> {
         let texts = match self.texts_of(case, part, block) {
             Ok(texts) => texts,
             Err(wrong) => {
-                return ("unsupported", format!("the texts of block {wrong} are wrong, so these ids cannot be judged"));
+                return ("unsupported", format!("the texts of block {wrong} are wrong or not decoded, so these ids cannot be judged"));
             }
         };
         let (mut found, mut shown) = (Vec::new(), Vec::new());

@@ -95,7 +95,7 @@ final class Sweep {
     List<String> texts = new ArrayList<>();
     int wrong = addTexts(one, texts);
     if (wrong >= 0) {
-      return Judge.verdict("unsupported", "the texts of block " + wrong + " are wrong, so these ids cannot be judged");
+      return Judge.verdict("unsupported", "the texts of block " + wrong + " are wrong or not decoded, so these ids cannot be judged");
     }
     ByteArrayOutputStream found = new ByteArrayOutputStream();
     List<String> shown = new ArrayList<>();
