@@ -46,7 +46,6 @@ from tokspec.suite.sweeps import (
     Sweep,
     blocks_of,
     digest_of_ids,
-    digest_of_texts,
     is_swept,
     step_for,
 )
@@ -277,7 +276,7 @@ class Maker:
         ]
         published = Path(row["path"]).name
         alone = sha256(self.published.file.read_bytes()).hexdigest()
-        with_beside = {f"{published} without what is told beside it": alone} if alone != self.model.sha256 else {}
+        further = {f"{published} alone": alone} if alone != self.model.sha256 else {}
         first = next(iter(self.sessions.values())).hello
         return Header(
             suite=__version__,
@@ -289,7 +288,7 @@ class Maker:
             inputs={},
             name=self.name,
             package=f"{row['ecosystem']} {row['package']} {row['version']}",
-            files=with_beside,
+            files=further,
             agreed=told,
         )
 
@@ -323,8 +322,7 @@ def make_sweep(published: Published, session: Session) -> tuple[Sweep, list[dict
     for part in parts_of(sweep, published.options, published.model):
         answers, digits = ask_part(session, published.model, part), dict[int, str]()
         for block, ids in blocks_of([*part.due]):
-            due = [part.due[id] for id in ids]
-            digits[block] = digest_of_texts(due) if part.name == "texts" else digest_of_ids(due)
+            digits[block] = part.digest(ids)
             wrong = [id for id in ids if answers.get(id) != part.due[id]]
             if part.name == "texts":  # the library may know an id that the file does not have
                 wrong += sorted(id for id in its if id // BLOCK == block and id not in part.due)

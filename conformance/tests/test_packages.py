@@ -911,7 +911,7 @@ PACK_LINES: tuple[dict[str, Any], ...] = (
 )
 
 
-#: What is no case: a text without ids, and one with a token that has none.
+#: Lines that become no cases: a text without ids, and one with a token that has no id.
 NO_CASES: tuple[dict[str, Any], ...] = (
     {"from": "texts/words:bug", "text": "bug", "refused": {"encode": "unknown_symbol"}},
     {"from": "texts/words:rug", "text": "rug", "tokens": ["r", "ug"], "ids": [None, 1]},

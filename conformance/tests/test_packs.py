@@ -155,7 +155,7 @@ def test_options_that_do_not_fit_are_refused(folder: Path, arguments: list[str],
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        (["{}"], "toy.pack.jsonl:1: is no recording: its first line is no header; tokspec record writes one"),
+        (["{}"], "toy.pack.jsonl:1: is not a recording: its first line is not a header; tokspec record writes one"),
         (['{"tokspec_pack": 1}'], "toy.pack.jsonl:1: lacks the key name"),
         ([json.dumps(HEADER)], "toy.pack.jsonl: has no text with ids; a pack has a header and some texts"),
         ([json.dumps(HEADER), "hugs"], "toy.pack.jsonl:2: a line is not JSON"),

@@ -49,8 +49,7 @@ def make_sweep(model: UserModel = MODEL) -> Sweep:
     sweep = Sweep(SIZE, step_for(SIZE), {}, "", "", "")
     digests: dict[str, Any] = {}
     for part in parts_of(sweep, {}, model):
-        digest = digest_of_texts if part.name == "texts" else digest_of_ids
-        by_block = {block: digest([part.due[id] for id in ids]) for block, ids in blocks_of([*part.due])}
+        by_block = {block: part.digest(ids) for block, ids in blocks_of([*part.due])}
         digests[part.name] = "".join(by_block[block] for block in range(2))
     return replace(sweep, **digests)
 
@@ -125,7 +124,17 @@ def test_a_block_on_which_makers_differ_is_left_out() -> None:
     sweep = make_sweep()
     found = swept(sweep=replace(sweep, ids=LEFT_OUT + sweep.ids[4:]))
     assert "toy-ids-0000" not in found.cases
-    assert (len(found.cases), found.left_out) == (5, 1)
+    assert (len(found.cases), found.left_out, found.unjudged) == (5, 1, 0)
+
+
+def test_a_digest_that_tokfast_does_not_give_is_not_passed_over(folder: Path) -> None:
+    sweep = make_sweep()
+    found = swept(sweep=replace(sweep, ids="0000" + sweep.ids[4:]))
+    assert (len(found.cases), found.left_out, found.unjudged) == (5, 0, 1)
+    write_toy_pack(replace(sweep, ids="0000" + sweep.ids[4:]))
+    _, *lines, last = judged("--impl", "tokenizers")
+    assert "digests of the sweep that tokfast does not give, so that nothing was judged by them: 1" in lines
+    assert last == "tokenizers 0.23.3 does not conform: 7 cases = 7 pass"
 
 
 def test_who_does_not_decode_is_asked_for_ids() -> None:
@@ -169,16 +178,19 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with a model, a pack of it, and adapters with faults."""
     monkeypatch.chdir(tmp_path)
     Path("tokenizer.json").write_text(json.dumps(CONTENT), "utf-8")
+    write_toy_pack(make_sweep())
+    monkeypatch.syspath_prepend(str(Path(__file__).parent))
+    return tmp_path
+
+
+def write_toy_pack(sweep: Sweep) -> None:
+    """Write a pack of one line and a sweep for the tokenizer.json of this folder."""
     model = read_user_model(Path("tokenizer.json"), whole=True)
     who = {"name": "tokenizers", "version": "0", "language": "Rust"}
     summary = {"file": "tokenizer.json", "format": "tokenizer.json", "sha256": model.sha256}
     assert model.sha256 == sha256(Path("tokenizer.json").read_bytes()).hexdigest()
-    header = Header(
-        "0.3.0", who, {}, summary, "as called", ("encode", "decode"), {}, "toy", sweep=make_sweep(model).header()
-    )
+    header = Header("0.3.0", who, {}, summary, "as called", ("encode", "decode"), {}, "toy", sweep=sweep.header())
     write_recording(Path("toy.pack.jsonl"), header, [{"text": "abc", "ids": [70, 2], "decoded": "ab c"}])
-    monkeypatch.syspath_prepend(str(Path(__file__).parent))
-    return tmp_path
 
 
 def judged(*arguments: str) -> list[str]:

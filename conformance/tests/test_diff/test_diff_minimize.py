@@ -104,7 +104,7 @@ def test_a_library_that_formats_come_from_is_known_to_leave_a_rule() -> None:
     offered = ReferenceAdapter().hello()
     for name, said in (
         ("mine", ""),
-        ("sentencepiece", "sentencepiece 0.2.3 leaves ENC-3 in the case map-spans and 11 more: convention: "),
+        ("sentencepiece", "sentencepiece 0.2.3 breaks ENC-3 in the case map-spans and 11 more: convention: "),
     ):
         explained = explain(small, ({}, {}), (offered, replace(offered, name=name)))
         assert (explained.rule, explained.known[: len(said) or None]) == ("ENC-3: B differs from the reference", said)

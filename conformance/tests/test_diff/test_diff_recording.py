@@ -240,7 +240,7 @@ EDITS: dict[str, tuple[Callable[[bytes], bytes], str]] = {
     "nothing": (lambda data: b"", f"p: is empty; {AGAIN}"),
     "not a recording": (
         lambda data: b"a: 1\n" + data,
-        "p:1: is no recording: its first line is no header; tokspec record writes one",
+        "p:1: is not a recording: its first line is not a header; tokspec record writes one",
     ),
     "of another version": (
         edited('"tokspec_recording":2', '"tokspec_recording":7'),

@@ -51,14 +51,14 @@ def decompress(stream: BinaryIO, name: str) -> BinaryIO:
 
 
 def describe_broken(error: Exception) -> str:
-    """Say how a compressed file is broken; nothing if the error is none of that.
+    """Say how a compressed file is broken; return an empty text for any other error.
 
     >>> describe_broken(EOFError())
     'is cut off: its compressed data has no end'
     """
     if isinstance(error, EOFError):
         return "is cut off: its compressed data has no end"
-    # bzip2 has no error of its own, but one without the number of the system's; zstd's need not be installed
+    # bzip2 raises an OSError without a number; zstd may not be installed, so its error is told by its name
     of_bzip2 = type(error) is OSError and error.errno is None
     if of_bzip2 or isinstance(error, _BROKEN) or type(error).__name__ == "ZstdError":
         return f"is not compressed as its name says, or was changed: {error}"

@@ -200,14 +200,22 @@ class Judging:
             raise self.target.unusable(fault) from None
         self.differing.update(swept.differing)
         if swept.left_out:
-            message = f"{swept.left_out} of {3 * sweep.blocks} blocks of the sweep are left out: the makers differ"
-            click.echo(f"{message}, or this Python has another Unicode", err=True)
+            share = f"{swept.left_out} of {3 * sweep.blocks} digests"
+            click.echo(f"the pack lacks {share} of its sweep, on which its makers did not agree", err=True)
+        if swept.unjudged:
+            message = "digests of the sweep that tokfast does not give, so that nothing was judged by them"
+            self.unjudged.append(f"{message}: {swept.unjudged}")
         return swept.cases
 
     @cached_property
     def differing(self) -> set[str]:
-        """The cases of a sweep that were answered otherwise while all was asked together."""
+        """The cases of a sweep with a wrong answer when all texts were asked together."""
         return set()
+
+    @cached_property
+    def unjudged(self) -> list[str]:
+        """What of a sweep could not be judged, which keeps a run from being green."""
+        return []
 
     def run(self, show: int, every: bool) -> tuple[Run, list[list[str]], DataError | None]:
         """Run the cases, and describe failures while the implementation can still be asked about its stages.
@@ -257,10 +265,10 @@ class Judging:
         except AdapterFault as fault:
             raise self.target.unusable(fault) from None
         os.chdir(here)
-        asked_alone = [each.case.id for each in finished.results if each.verdict is Verdict.PASS]
-        alone = [id for id in asked_alone if id in self.differing]
-        if alone:
-            finished = with_problems(finished, [f"{id} passes alone, and failed when all was asked" for id in alone])
+        passed = [each.case.id for each in finished.results if each.verdict is Verdict.PASS]
+        alone = [f"{id} passes alone, and failed when all was asked" for id in passed if id in self.differing]
+        if problems := [*alone, *self.unjudged]:
+            finished = with_problems(finished, problems)
         return finished, shown, refusals[0] if refusals else None
 
     def origin(self) -> Origin | None:

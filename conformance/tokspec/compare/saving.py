@@ -64,7 +64,7 @@ class Explained:
 
     ``leaving`` is None where the reference does not answer. ``unoffered`` is what a side does not offer, of which a
     user's own file is asked all the same. ``known`` says that a side is a library that formats come from, and that it
-    is known to leave the clause.
+    is known to break the clause.
     """
 
     small: Small
@@ -126,7 +126,7 @@ def explain(
 
 
 def _known_of(clause: str, hello: Hello) -> str:
-    """Say where a library that formats come from is known to leave a clause; nothing if it is none, or nowhere."""
+    """Say in which case a library that a format comes from is known to break a clause; an empty text if in none."""
     origin = load_origins().get(hello.name)
     suite = load_suite().cases
     cases = [name for name in origin.cases if name in suite and clause in suite[name].clauses] if origin else []
@@ -134,7 +134,7 @@ def _known_of(clause: str, hello: Hello) -> str:
         return ""
     more = f" and {len(cases) - 1} more" if len(cases) > 1 else ""
     answer = origin.cases[cases[0]]
-    return f"{origin} leaves {clause} in the case {cases[0]}{more}: {answer.kind}: {shorten(answer.reason, 160)}"
+    return f"{origin} breaks {clause} in the case {cases[0]}{more}: {answer.kind}: {shorten(answer.reason, 160)}"
 
 
 def _find_beside(small: Small, agree: Agree) -> str:

@@ -32,7 +32,7 @@ def cautions_of(model: UserModel) -> list[str]:
     ['model.unk_id is not there: a text with a character that no token has cannot be encoded']
     """
     if not model.format.startswith("tokenizer.json") or deeper_than(DEEPEST, _stages(model)):
-        return []  # whoever is given what is nested so deep refuses it
+        return []  # every reader refuses a file that is nested so deep
     return [*_of_unknown(model.content["model"]), *_of_bytes(model.content), *_of_special(model.content),
             *_of_patterns(model.content)]  # fmt: skip
 

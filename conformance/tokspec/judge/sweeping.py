@@ -1,8 +1,8 @@
 """Judging by a sweep: every entry of a vocabulary is asked, and each 64 of them are a case.
 
-tokfast says what is due, and the digests of the pack say that it is right: they are of what the library of the format
-and tokfast both gave. A case asks about the first text of its block that the implementation has otherwise, or about
-the first one of all.
+tokfast gives the right answers. The digests of the pack confirm them, because they were made of what both tokfast and
+the library of the format gave. A case asks about the first text of its block that the implementation gets wrong, or
+about the first text if it gets none wrong.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tokspec.sessions.asking import Many
 from tokspec.sessions.in_process import InProcessSession
 from tokspec.sessions.session import Session
 from tokspec.suite.cases import Case, Model
-from tokspec.suite.sweeps import Sweep, blocks_of, digest_of_ids, digest_of_texts, sweep_of
+from tokspec.suite.sweeps import LEFT_OUT, Sweep, blocks_of, digest_of_ids, digest_of_texts, sweep_of
 
 #: Messages in a row without a reply in time, and with a fault of any kind, after which the rest is not asked together.
 _SILENCE = 3
@@ -31,18 +31,20 @@ _FAULTS = 50
 class Swept:
     """The cases of a sweep.
 
-    ``differing`` are those of blocks in which something was answered otherwise while all was asked together.
-    ``left_out`` says of how many blocks tokfast does not give the digest: its Unicode is another.
+    ``differing`` are those of blocks with a wrong answer when all texts were asked together. ``left_out`` counts the
+    blocks on which the makers of the pack did not agree, and ``unjudged`` those for which tokfast does not give what
+    the pack says, so that nothing tells the right answers.
     """
 
     cases: dict[str, Case] = field(default_factory=dict)
     differing: set[str] = field(default_factory=set)
     left_out: int = 0
+    unjudged: int = 0
 
 
 @dataclass(frozen=True)
-class Part:
-    """What is asked of each id: an operation with an input, and the field of the answer with its value."""
+class SweepPart:
+    """What is asked of each id: an operation with an input, and the field of the answer with the right value."""
 
     name: str
     clause: str
@@ -50,6 +52,11 @@ class Part:
     asked: Mapping[int, Mapping[str, Any]]
     field: str
     due: Mapping[int, Any]
+
+    def digest(self, ids: Sequence[int]) -> str:
+        """Return the digest of the right values of some ids, in four hexadecimal digits."""
+        due = [self.due[id] for id in ids]
+        return digest_of_texts(due) if self.name == "texts" else digest_of_ids(due)
 
 
 def sweep_cases(
@@ -69,10 +76,10 @@ def sweep_cases(
     for part in parts_of(sweep, choices, model):
         answers = ask_part(session, model, part)
         for block, ids in blocks_of([*part.due]):
-            due = [part.due[id] for id in ids]
-            digest = digest_of_texts(due) if part.name == "texts" else digest_of_ids(due)
-            if sweep.digest(part.name, block) != digest:
-                swept.left_out += 1
+            digest = sweep.digest(part.name, block)
+            if digest != part.digest(ids):
+                swept.left_out += digest == LEFT_OUT
+                swept.unjudged += digest != LEFT_OUT
                 continue
             wrong = [id for id in ids if answers.get(id) != part.due[id]]
             id = wrong[0] if wrong else ids[0]
@@ -93,22 +100,22 @@ def sweep_cases(
     return swept
 
 
-def parts_of(sweep: Sweep, choices: Mapping[str, str], model: UserModel) -> Iterator[Part]:
+def parts_of(sweep: Sweep, choices: Mapping[str, str], model: UserModel) -> Iterator[SweepPart]:
     """Return the three parts of a sweep, with what tokfast gives; its digests are not looked at."""
     with InProcessSession(TokfastAdapter(choices)) as session:
         right = Many(session, model)
         texts = [text or "" for text in right.texts_of([[id] for id in range(sweep.size)])]
         pairs = sweep_of(texts, sweep.step)
-        yield Part(
+        yield SweepPart(
             "texts", "DEC-7", "decode", {id: {"ids": [id]} for id in pairs}, "text", {id: texts[id] for id in pairs}
         )
         for number, name in enumerate(("ids", "pairs")):
             asked = {id: {"text": each[number], **sweep.options} for id, each in pairs.items() if each[number]}
             ids = right.ids_of([each["text"] for each in asked.values()], sweep.options)
-            yield Part(name, "ENC-1", "encode", asked, "ids", dict(zip(asked, ids, strict=True)))
+            yield SweepPart(name, "ENC-1", "encode", asked, "ids", dict(zip(asked, ids, strict=True)))
 
 
-def ask_part(session: Session, model: UserModel, part: Part) -> dict[int, Any]:
+def ask_part(session: Session, model: UserModel, part: SweepPart) -> dict[int, Any]:
     """Return the answers to a part by id; nothing from where on the implementation gives no reply."""
     hello, silent, faults = session.hello, 0, 0
 

@@ -25,7 +25,7 @@ from tokspec.suite.fixtures import load_suite
 #: What a case may take, where the system has a timer: a mutant may run for ever.
 SECONDS = 5.0
 
-#: How many times as long a harmless mutant may take: it may be slow, and a slow machine is no fault of its own.
+#: How many times as long a harmless mutant may take: it may be slow, and so may the machine.
 _PATIENCE = 4
 
 #: A mutant that hangs so often is not asked any more.

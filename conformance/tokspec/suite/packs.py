@@ -1,6 +1,6 @@
 """Packs: recordings by which a run judges, each text as cases whose model is the user's file.
 
-Those that come with the suite are of published tokenizers, for whoever ports one.
+The packs of the suite are of published tokenizers, for people who port one.
 """
 
 from __future__ import annotations

@@ -235,7 +235,7 @@ def _read_header(line: bytes, name: str) -> Header:
     if not line:
         raise DataError(f"is empty; {_AGAIN}", name)
     if not line.startswith(b'{"tokspec_recording"'):
-        raise DataError("is no recording: its first line is no header; tokspec record writes one", name, 1)
+        raise DataError("is not a recording: its first line is not a header; tokspec record writes one", name, 1)
     version = _parsed(line, 1, name)["tokspec_recording"]
     if version not in (1, FORMAT):
         version = shorten(compact(version))
