@@ -243,7 +243,7 @@ class Minimizer:
 
     @cached_property
     def _own_names(self) -> Mapping[int, str]:
-        """The tokens of both sides' own model; nothing where these are two."""
+        """The tokens of the model, by id; an empty mapping if the sides have two models."""
         a, b = self._models
         return parts_of(a).vocabulary if a.sha256 == b.sha256 else {}
 

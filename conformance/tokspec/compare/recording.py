@@ -107,7 +107,7 @@ class Recording(RecordingFile):
         """Return the records, in order.
 
         Raises:
-            DataError: a record is none, with its line; the file has changed since it was read first.
+            DataError: a line is not valid, with its number; the file has changed since it was read first.
         """
         for number, line in self.lines():
             record = _record_of(line, number)

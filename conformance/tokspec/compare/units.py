@@ -128,7 +128,7 @@ def prepare_folder(folder: Path, header: Header, units: Sequence[Unit], loaded: 
     if (folder / _PLAN).exists():
         read_header(folder)  # which another comparison may have left: a unit's id tells whose result it is
     (folder / "models").mkdir(parents=True, exist_ok=True)
-    (folder / ".gitignore").write_text("*\n", "utf-8")  # it stands where the user works
+    (folder / ".gitignore").write_text("*\n", "utf-8")  # the folder lies among the user's own files
     for index, each in enumerate(loaded):
         write_whole(_model_file(folder, index), json.dumps(each))
     head = {"tokspec_diff": FORMAT, **asdict(header), "units": len(units)}

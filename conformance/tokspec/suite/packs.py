@@ -27,7 +27,7 @@ ENDING = ENDINGS[1]
 #: The rules that lines are about.
 CLAUSES = {"encode": "ENC-1", "decode": "DEC-7"}
 
-#: What is no part of the name of a case.
+#: Characters that the name of a case does not have.
 _NO_NAME = re.compile(r"[^a-z0-9.]+")
 
 
@@ -72,7 +72,7 @@ def cases_of(pack: RecordingFile, model: UserModel) -> Suite:
     A text that was refused, or has tokens without ids, is left out.
 
     Raises:
-        DataError: a line is none; two lines ask the same and expect something else; there is nothing to ask.
+        DataError: a line is not valid; two lines ask the same and expect something else; there is nothing to ask.
     """
     name = name_of(pack)
     made = {case.id: case for number, line in _each_once(pack) for case in _cases(pack.name, name, number, line, model)}

@@ -179,7 +179,7 @@ class RecordingFile:
         """Return the lines between header and footer with their numbers, in the form of this version.
 
         Raises:
-            DataError: a line is none, with its number; the file has changed since it was read first.
+            DataError: a line is not valid, with its number; the file has changed since it was read first.
         """
         is_old, is_old_pack = False, False
         for number, line in _lines(self.file, self.name):
@@ -268,7 +268,7 @@ def _read_old_pack(file: Path, name: str, line: bytes, lines: int) -> RecordingF
 
 
 def _find_edit(file: Path, name: str) -> str:
-    """Say what was changed: the first line that is none, or that it is not known which."""
+    """Say what was changed: the first line that is not valid, or that it is not known which."""
     try:
         for number, line in _lines(file, name):
             if number > 1 and not line.startswith(b'{"records"'):

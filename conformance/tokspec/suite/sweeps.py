@@ -89,10 +89,10 @@ def step_for(size: int) -> int:
 
 
 def sweep_of(texts: Sequence[str], step: int) -> dict[int, tuple[str, str]]:
-    """Return the two texts of each id: what it is decoded to, and that followed by another's; empty if there is none.
+    """Return the two texts of each id: what it is decoded to, and that followed by another's; empty if that has no text.
 
     Args:
-        texts: what each id is decoded to, empty for an id that is none.
+        texts: what each id is decoded to; empty for an id that does not exist.
         step: from one id to the other.
 
     >>> sweep_of(["a", "", "b"], 2)
@@ -117,7 +117,7 @@ def is_swept(text: str) -> bool:
 
 
 def digest_of_texts(texts: Sequence[str]) -> str:
-    """Return the digest of the texts of a block, without those that are none.
+    """Return the digest of the texts of a block.
 
     >>> digest_of_texts(["a", "bug"]), digest_of_texts([])
     ('f72f', '1cd9')
