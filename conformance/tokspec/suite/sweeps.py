@@ -89,7 +89,7 @@ def step_for(size: int) -> int:
 
 
 def sweep_of(texts: Sequence[str], step: int) -> dict[int, tuple[str, str]]:
-    """Return the two texts of each id: what it is decoded to, and that followed by another's; empty if that has no text.
+    """Return the two texts of each id: what it is decoded to, and that followed by the text of another id, if any.
 
     Args:
         texts: what each id is decoded to; empty for an id that does not exist.
