@@ -78,7 +78,14 @@ LINES = (
 @pytest.mark.parametrize("impl", ["reference", "tokfast", "tokenizers"])
 def test_a_pack_is_judged_with_the_file_of_the_user(folder: Path, impl: str) -> None:
     done = run("--pack", str(write_pack(*LINES)), "--model", "tokenizer.json", "--impl", impl)
-    assert done.stdout.splitlines()[-1].partition(" conforms: ")[2] == "5 cases = 5 pass"
+    *lines, last = done.stdout.splitlines()
+    assert last.partition(" conforms: ")[2] == "5 cases = 5 pass"
+    assert [line.split() for line in lines] == [  # a pack says nothing of chapters and profiles
+        ["effect", "asked", "right", "failing"],
+        ["model", "input", "3", "3", "·"],
+        ["text", "2", "2", "·"],
+        [],
+    ]
     assert done.stderr == ""
 
 

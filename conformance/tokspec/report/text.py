@@ -62,8 +62,13 @@ def headline(run: Run) -> str:
 
 
 def table(run: Run, every_clause: bool = False) -> list[str]:
-    """Return the lines of the tables, aligned; the functions that make their rows say what they hold."""
-    tables = [made for made in (rows(run, every_clause), profile_rows(run), effect_rows(run)) if len(made) > 1]
+    """Return the lines of the tables, aligned; the functions that make their rows say what they hold.
+
+    A pack asks about one tokenizer and not about the rules, so a run of one is shown by effect alone.
+    """
+    is_of_pack = all(result.case.model.file for result in run.results)
+    of_rules = [] if is_of_pack and not every_clause else [rows(run, every_clause), profile_rows(run)]
+    tables = [made for made in (*of_rules, effect_rows(run)) if len(made) > 1] or [rows(run, every_clause)]
     width = max(len(name) for rows_of_table in tables for name, _ in rows_of_table)
     return list(_parted(_aligned(each, width) for each in tables))
 
