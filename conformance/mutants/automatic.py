@@ -253,6 +253,8 @@ def main() -> int:
             by[each.change] = killed_by
             if not killed_by and each.change not in known:
                 show("SURVIVES", each.edit)
+            if len(by) % 100 == 0:
+                print(f"{len(by)} of {len(made)} changes judged", file=sys.stderr, flush=True)
     left = {change for change, killed_by in by.items() if not killed_by}
     for change in known.keys() - left:
         show(f"KILLED BY {by.get(change, 'nothing, for it is not made')}, AND YET EXPLAINED:", known[change])
