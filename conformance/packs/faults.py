@@ -1,37 +1,24 @@
-"""Faults of ports in the models of published tokenizers: drawn from the files, and counted by who notices them.
-
-``python conformance/packs/faults.py draw FOLDER`` writes ``faults.jsonl``, the same for the same files.
-``python conformance/packs/faults.py measure FOLDER NAME ...`` says of each fault whether the pack of the tokenizer
-notices it, and the how manieth of random texts of the same kind does, of ``--times`` as many as the pack has lines.
-``python conformance/packs/faults.py table FILE ...`` makes a table of what was measured.
-"""
+"""Faults of ports in the models of published tokenizers: how they are drawn from the files, and planted."""
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
-import sys
 import unicodedata
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from itertools import islice
 from pathlib import Path
 from random import Random
 from typing import Any
 
-from make import Published, published_in
+from published import Published
 from texts import patterns
 
 import tokref
 from tokfast import FastTokenizer
 from tokref import Bpe, InputError, Tokenizer, Unigram, WordPiece
 from tokref.post_processing import added_count
-from tokspec.suite.packs import ENDING, packs_folder
-from tokspec.suite.recordings import read_recording
-from tokspec.suite.sweeps import Sweep, read_sweep, sweep_of
 
 FAULTS = Path(__file__).with_name("faults.jsonl")
 
@@ -42,11 +29,29 @@ Ids = list[int | None]
 Input = Mapping[str, Any]
 
 
-def draw(published: Published, seed: str = "faults", each: int = EACH) -> list[dict[str, Any]]:
+#: The kinds of faults in single entries of the vocabulary, and those that one text alone never shows.
+OF_ENTRIES = frozenset(
+    {
+        "two merges swapped",
+        "a merge lost",
+        "two ids swapped",
+        "a token lost",
+        "a weight",
+        "the character map",
+        "a state kept",
+    }
+)
+
+
+def draw(
+    published: Published, seed: str = "faults", each: int = EACH, without: Container[str] = ()
+) -> list[dict[str, Any]]:
     """Draw some faults of a tokenizer: of all kinds that it can have, in turn, and none twice."""
     random, faults = Random(f"{seed} of {published.name}"), list[dict[str, Any]]()
     neutral, tokenizer = published.model.neutral, published.tokenizer
-    kinds = [kind for kind, draw in _DRAWN.items() if draw(neutral, tokenizer, random) is not None]
+    kinds = [
+        kind for kind, draw in _DRAWN.items() if kind not in without and draw(neutral, tokenizer, random) is not None
+    ]
     for number in range(each * 20):
         kind = kinds[number % len(kinds)]
         fault = {"tokenizer": published.name, "kind": kind, "what": _DRAWN[kind](neutral, tokenizer, random)}
@@ -337,8 +342,8 @@ def plant(fault: Mapping[str, Any], published: Published) -> Faulty:
         return Faulty(FastTokenizer(changed, fast.choices), needles=tuple(_needle(each, fast) for each in shown))
 
     def with_stage(stage: str, component: Any) -> Faulty:
-        changed = replace(tokenizer, **{stage: component})
-        return Faulty(FastTokenizer(changed, fast.choices), stage="decoder" if stage == "decoder" else "pieces")
+        changed = _alike(replace(tokenizer, **{stage: component}), fast)
+        return Faulty(changed, stage="decoder" if stage == "decoder" else "pieces")
 
     match kind:
         case "two merges swapped":
@@ -389,6 +394,13 @@ def plant(fault: Mapping[str, Any], published: Published) -> Faulty:
         case "the ids":
             return Faulty(fast, ids=_IDS[what], shows=_LONG.get(what, lambda text: True))
     return Faulty(fast, key=_KEPT[what])
+
+
+def _alike(tokenizer: Tokenizer, fast: FastTokenizer) -> FastTokenizer:
+    """Prepare a tokenizer with the tables of another one, which has the same model."""
+    found = FastTokenizer(tokenizer, fast.choices)
+    vars(found)["_encoder"] = fast._encoder
+    return found
 
 
 def _held(model: Any) -> list[str]:
@@ -453,7 +465,7 @@ def _with_added(tokenizer: Tokenizer, fast: FastTokenizer, what: str, content: s
             replace(each, **{what: not getattr(each, what)}) if each.content == content else each for each in tokens
         )
     lost = {token.content for token in tokens} - {token.content for token in kept} or {content}
-    changed = FastTokenizer(replace(tokenizer, added_tokens=kept), fast.choices)
+    changed = _alike(replace(tokenizer, added_tokens=kept), fast)
     return Faulty(changed, stage="added", needles=tuple(each.encode() for each in sorted(lost)))
 
 
@@ -471,174 +483,3 @@ _LONG: Mapping[str, Callable[[str], bool]] = {
     "at most 48 tokens": lambda text: len(text.encode("utf-8", "surrogatepass")) > 48,
     "a token that stands four times stands three times": lambda text: bool(re.search(r"(.{1,8})\1\1\1", text, re.S)),
 }
-
-
-# Who notices it
-
-
-class Asked:
-    """Inputs in their order, with what the tokenizer without faults makes of them."""
-
-    def __init__(self, published: Published, inputs: Sequence[Input]) -> None:
-        self._right, self._inputs = Faulty(published.fast), inputs
-        self._decoded = Faulty(published.fast, stage="decoder")
-        self._answers: dict[tuple[int, bool], Any] = {}
-
-    def first(self, faulty: Faulty) -> int | None:
-        """Return the place of the first input by which a fault is noticed."""
-        if faulty.key is not None:
-            return next(
-                (place for place, before in self._alike(faulty.key) if self._right_at(place) != self._right_at(before)),
-                None,
-            )
-        for place in self._candidates(faulty):
-            try:
-                is_right = faulty.answer(self._inputs[place]) == self._right_at(place, faulty.stage == "decoder")
-            except InputError:
-                is_right = False
-            if not is_right:
-                return place
-        return None
-
-    def _right_at(self, place: int, decoded: bool = False) -> Any:
-        if (place, decoded) not in self._answers:
-            self._answers[place, decoded] = (self._decoded if decoded else self._right).answer(self._inputs[place])
-        return self._answers[place, decoded]
-
-    def _alike(self, key: Callable[[str], Any]) -> Iterator[tuple[int, int]]:
-        first: dict[Any, int] = {}
-        for place, input in enumerate(self._inputs):
-            if "pair" not in input and not input.get("add_special_tokens"):
-                before = first.setdefault(key(input["text"]), place)
-                if self._inputs[before]["text"] != input["text"]:
-                    yield place, before
-
-    def _candidates(self, faulty: Faulty) -> Iterator[int]:
-        for place, input in enumerate(self._inputs):
-            if self._can_show(faulty, place, input):
-                yield place
-
-    def _can_show(self, faulty: Faulty, place: int, input: Input) -> bool:
-        if faulty.stage == "post":
-            return "pair" in input or bool(input.get("add_special_tokens"))
-        if "pair" in input:
-            return faulty.stage != "model" or not faulty.needles
-        text = input["text"]
-        if faulty.stage == "text":
-            return faulty.text(text) != text
-        if faulty.stage == "pieces":
-            return hash(_pieces(faulty.fast, text)) != self._pieces_of[place]
-        normalized = self._normalized[place]
-        if faulty.stage == "added":
-            return any(needle in text.encode() or needle in normalized.encode() for needle in faulty.needles)
-        if faulty.needles:
-            written = normalized.replace("▁", " ").encode()
-            return any(needle in written for needle in faulty.needles)
-        return faulty.shows(normalized)
-
-    @cached_property
-    def _normalized(self) -> list[str]:
-        return [self._right.fast.normalize(input["text"]) for input in self._inputs]
-
-    @cached_property
-    def _pieces_of(self) -> list[int]:
-        return [hash(_pieces(self._right.fast, input["text"])) for input in self._inputs]
-
-
-def _pieces(fast: FastTokenizer, text: str) -> tuple[Any, ...]:
-    return tuple(piece for piece, _, _ in fast.pre_tokenize(fast.normalize(text)))
-
-
-def drawn_inputs(published: Published) -> Iterator[Input]:
-    """Return random inputs of the same kind as the lines of a pack, without end."""
-    before = ""
-    for number, text in enumerate(published.telling().drawn()):
-        yield published.input(text, before, number)
-        before = text
-
-
-def measure(published: Published, faults: Sequence[Mapping[str, Any]], times: int) -> Iterator[dict[str, Any]]:
-    """Say of each fault whether the pack notices it, and which of the random texts is the first that does."""
-    recording = read_recording(packs_folder() / f"{published.name}{ENDING}")
-    lines = [line for _, line in recording.lines()]
-    inputs = [line for line in lines if isinstance(line["text"], str)]
-    pack = Asked(published, inputs)
-    random = Asked(published, list(islice(drawn_inputs(published), times * len(inputs))))
-    texts, swept = sweep_inputs(published, read_sweep(recording.header.sweep))
-    sweep = Asked(published, swept)
-    for fault in faults:
-        try:
-            faulty = plant(fault, published)
-            by_pack, by_random = pack.first(faulty), random.first(faulty)
-            by_sweep = sweep.first(faulty) is not None or any(
-                faulty.fast.decode(faulty.fast.tokens_of([id])) != text
-                for id, text in (texts.items() if faulty.stage == "decoder" else ())
-            )
-        except InputError:
-            continue  # no port is so: the model would be refused
-        found = {"pack": by_pack is not None, "sweep": by_sweep, "random": by_random}
-        yield {**fault, "lines": len(inputs), "times": times, **found}
-
-
-def sweep_inputs(published: Published, sweep: Sweep) -> tuple[Mapping[int, str], list[Input]]:
-    """Return what each id is decoded to, and the texts that a sweep encodes, as inputs."""
-    fast = published.fast
-    ids = {*published.tokenizer.vocabulary.values()}
-    decoded = [fast.decode(fast.tokens_of([id])) if id in ids else "" for id in range(sweep.size)]
-    pairs = sweep_of(decoded, sweep.step)
-    texts = [text for each in zip(*pairs.values(), strict=True) for text in each if text]
-    return {id: text for id, (text, _) in pairs.items()}, [{"text": text, **sweep.options} for text in texts]
-
-
-def table(measured: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Return a table of how many faults of each tokenizer, and of each kind, are noticed by whom."""
-    yield "| | faults | lines | sweep | both | as many random texts | 10 times | 100 times |"
-    yield "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
-    for what in ("tokenizer", "kind"):
-        for name in dict.fromkeys(row[what] for row in measured):
-            yield _row(name, [row for row in measured if row[what] == name])
-    yield _row("all", measured)
-
-
-def _row(name: str, rows: Sequence[Mapping[str, Any]]) -> str:
-    cells = [str(len(rows)), *(str(sum(row[way] for row in rows)) for way in ("pack", "sweep"))]
-    cells.append(str(sum(row["pack"] or row["sweep"] for row in rows)))
-    for times in (1, 10, 100):
-        found = [row["random"] is not None and row["random"] < times * row["lines"] for row in rows]
-        cells.append(str(sum(found)) if all(row["times"] >= times for row in rows) else "·")
-    return f"| {' | '.join((name, *cells))} |"
-
-
-def main() -> int:
-    """Draw the faults, or measure who notices them."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("command", choices=["draw", "measure", "table"])
-    parser.add_argument("folder", type=Path, help="where the files of the manifest are, or what was measured")
-    parser.add_argument("names", nargs="*", help="the tokenizers, all unless given; more files")
-    parser.add_argument("--times", type=int, default=10, help="how many times as many random texts as lines are tried")
-    parser.add_argument("--faults", type=Path, default=FAULTS, help="their file")
-    parser.add_argument("--seed", default="faults", help="what is drawn; another word gives others")
-    parser.add_argument("--each", type=int, default=EACH, help="how many are drawn for a tokenizer")
-    given = parser.parse_args()
-    if given.command == "table":
-        lines = [
-            line for file in (given.folder, *map(Path, given.names)) for line in file.read_text("utf-8").splitlines()
-        ]
-        print("\n".join(table([json.loads(line) for line in lines])))
-        return 0
-    if given.command == "draw":
-        with given.faults.open("w", encoding="utf-8") as file:
-            for published in published_in(given.folder, given.names):
-                drawn = draw(published, given.seed, given.each)
-                file.writelines(json.dumps(fault, ensure_ascii=False) + "\n" for fault in drawn)
-        return 0
-    faults = [json.loads(line) for line in given.faults.read_text("utf-8").splitlines()]
-    for published in published_in(given.folder, given.names):
-        own = [fault for fault in faults if fault["tokenizer"] == published.name]
-        for row in measure(published, own, given.times):
-            print(json.dumps(row, ensure_ascii=False), flush=True)
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -11,7 +11,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from make import Published, published_in
+from published import Published, published_in
 
 from tokspec.adapters.registry import open_session
 from tokspec.judge.runner import run

@@ -11,26 +11,24 @@ import argparse
 import json
 import sys
 import zlib
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from hashlib import sha256
-from importlib import import_module
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from choosing import Proposal, choose
+from published import Published, published_in
+
 import tokref
-from tokfast import FastTokenizer
 from tokref import Bpe, Choices, InputError
 from tokref.post_processing import added_count
 from tokspec import __version__
 from tokspec.adapters.registry import open_session
 from tokspec.base.errors import AdapterFault, DataError
-from tokspec.formats.user_model import read_user_model
-from tokspec.judge.causes import Seen, cause_of_difference
 from tokspec.judge.runner import make_request
 from tokspec.judge.sweeping import ask_part, parts_of
 from tokspec.protocol.messages import Answer, Reply
@@ -50,19 +48,11 @@ from tokspec.suite.sweeps import (
     step_for,
 )
 
-sys.path[:0] = [str(Path(__file__).parents[1] / "tests" / "shipped")]
-
-from fetch import file_of, read_manifest  # noqa: E402
-from texts import LINES, Telling  # noqa: E402
-
-#: How large a pack is at most, compressed, in bytes.
-BYTES = 95_000
+#: How many lines a pack has at most, and how many lines of the vocabulary and random texts are proposed.
+LINES, OF_VOCABULARY, DRAWN = 400, 100, 2000
 
 #: How many lines are noted on which one engine differs by one cause.
 SHOWN = 10
-
-#: Of every so many lines one is encoded with what a post-processor adds, and one with the text before it as a pair.
-WITH_ADDED, WITH_PAIR = 4, 16
 
 
 class Engine(NamedTuple):
@@ -93,63 +83,6 @@ ENGINES: Mapping[str, Sequence[Engine]] = {
 
 REFERENCE = Engine("tokref", "tokspec")
 
-#: The module that has the choices of the first of each format, and their name there.
-CHOICES = {
-    "tokenizer.json": ("sharing", "TOKENIZERS_CHOICES"),
-    "sentencepiece.model": ("sentencepiece", "CHOICES"),
-    "vocab.tiktoken": ("tiktoken", "CHOICES"),
-    "tekken.json": ("tekken", "CHOICES"),
-}
-
-
-class Published:
-    """A published tokenizer: its file, and what the reference makes of it by the options of its library."""
-
-    def __init__(self, name: str, format: str, file: Path) -> None:
-        self.name, self.format, self.file = name, format, file
-        self.model = read_user_model(file, format, whole=True)
-        module, name = CHOICES[format]
-        options: Mapping[str, str] = getattr(import_module(f"tokspec.published.{module}"), name)
-        self.options = {key: option for key, option in options.items() if key != "offset_unit"}
-        self.tokenizer = tokref.from_mapping(self.model.neutral)
-        self.fast = FastTokenizer(self.tokenizer, Choices(**self.options))
-
-    def telling(self) -> Telling:
-        """Return the texts that tell it apart from others."""
-        return Telling(self.name, self.model.neutral, self.fast, self.options)
-
-    def input(self, text: str, before: str, place: int) -> dict[str, Any]:
-        """Return what is asked about a text; in some places with what is added, or with the text before it."""
-        if not added_count(self.tokenizer.post_processor, 1):
-            return {"text": text}
-        if place % WITH_PAIR == WITH_PAIR // 2:
-            return {"text": before, "pair": text, "add_special_tokens": True}
-        return {"text": text, "add_special_tokens": place % WITH_ADDED == 0}
-
-    def cause(
-        self, operation: str, input: Mapping[str, Any], value: Mapping[str, Any], other: Mapping[str, Any], right: str
-    ) -> str:
-        """Tell how an answer differs from the right one, which ``right`` gives; one without values is a refusal."""
-        if not other:
-            return "refuses"
-        if operation == "decode":
-            seen = Seen("", value, other, ("text",), other=right)
-        elif value["ids"] == other["ids"]:
-            return "other type ids"
-        else:
-            ours, theirs = (
-                self.fast.tokens_of([id for id in each["ids"] if id is not None]) for each in (value, other)
-            )
-            seen = Seen(input["text"], {"tokens": ours}, {"tokens": theirs}, ("tokens", 0), other=right)
-        return str(cause_of_difference(operation, seen))
-
-
-def published_in(folder: Path, names: Sequence[str]) -> Iterator[Published]:
-    """Return the tokenizers of the manifest whose files are in a folder, all or those that are named."""
-    for row in read_manifest():
-        if not names or row["name"] in names:
-            yield Published(row["name"], row.get("format", "tokenizer.json"), file_of(row, folder))
-
 
 class Maker:
     """Makes one pack: asks all engines, and keeps what two of them give."""
@@ -162,17 +95,20 @@ class Maker:
         self.differing: list[dict[str, Any]] = []
 
     def lines(self) -> Iterator[tuple[dict[str, Any], list[str]]]:
-        """Return the lines that stand, in the order of what is proposed, each with who gives its ids."""
+        """Return the lines that stand, the most telling first, each with who gives its ids."""
+        chosen = choose(self.published, self._proposed())
+        while block := list(islice(chosen, 100)):
+            yield from self._agreed([input for _, input in block], [about for about, _ in block])
+
+    def _proposed(self) -> list[Proposal]:
         telling = self.published.telling()
-        number, before = 0, ""
-        of_vocabulary = (("vocabulary", text) for text in telling.of_vocabulary())
-        proposed = islice(chain(telling.texts(), of_vocabulary), LINES)
-        while block := list(islice(proposed, 100)):
-            texts = [text for _, text in block]
-            pairs = zip(texts, [before, *texts], strict=False)
-            asked = [self.published.input(*pair, place) for place, pair in enumerate(pairs, number)]
-            number, before = number + len(block), texts[-1]
-            yield from self._agreed(asked, [about for about, _ in block])
+        of_vocabulary = (("vocabulary", text) for text in islice(telling.of_vocabulary(), OF_VOCABULARY))
+        texts = [*telling.texts(), *of_vocabulary, *islice(telling.drawn("proposed"), DRAWN)]
+        pairs = pairwise(chain([("", "")], texts))
+        return [
+            (about, self.published.input(text, before, place))
+            for place, ((_, before), (about, text)) in enumerate(pairs)
+        ]
 
     def _agreed(
         self, inputs: Sequence[Mapping[str, Any]], about: Sequence[str]
@@ -265,7 +201,7 @@ class Maker:
         forms = (text, self.fast.normalize(text))
         return "\0".join((*forms, *(piece for form in forms for piece, _, _ in self.fast.pre_tokenize(form))))
 
-    def header(self, row: Mapping[str, Any], lines: Iterable[Mapping[str, Any]], agreed: Mapping[str, int]) -> Header:
+    def header(self, lines: Iterable[Mapping[str, Any]], agreed: Mapping[str, int]) -> Header:
         """Return what the pack says of itself."""
         hellos = {engine.impl: session.hello for engine, session in self.sessions.items()}
         names = {impl: (hello.name, hello.version) for impl, hello in hellos.items()} | {
@@ -274,6 +210,7 @@ class Maker:
         told = [
             {"name": names[impl][0], "version": names[impl][1], "lines": agreed[impl]} for impl in names if agreed[impl]
         ]
+        row = self.published.row
         published = Path(row["path"]).name
         alone = sha256(self.published.file.read_bytes()).hexdigest()
         further = {f"{published} alone": alone} if alone != self.model.sha256 else {}
@@ -293,12 +230,10 @@ class Maker:
         )
 
 
-def add_sweep(row: Mapping[str, Any], folder: Path, target: Path) -> str:
+def add_sweep(published: Published, target: Path) -> str:
     """Make the sweep of a pack that is there, whose lines stay, and say in a line what it came to."""
-    format = row.get("format", "tokenizer.json")
-    published = Published(row["name"], format, file_of(row, folder))
     pack = read_recording(target / f"{published.name}{ENDING}")
-    with open_session(ENGINES[format][0].impl, None, limits=Limits(60.0, 120.0)) as session:
+    with open_session(ENGINES[published.format][0].impl, None, limits=Limits(60.0, 120.0)) as session:
         sweep, differing = make_sweep(published, session)
     lines = [line for _, line in pack.lines()]
     write_recording(pack.file, replace(pack.header, suite=__version__, sweep=sweep.header()), lines)
@@ -349,21 +284,21 @@ def _plain(answer: Mapping[str, Any]) -> Any:
     return next(iter(answer.values()), None) if len(answer) < 2 else answer
 
 
-def make(row: Mapping[str, Any], folder: Path, target: Path) -> str:
-    """Make the pack of a row of the manifest, and say in a line what it came to."""
-    format = row.get("format", "tokenizer.json")
+def make(published: Published, target: Path) -> str:
+    """Make the pack of a tokenizer, and say in a line what it came to."""
     with ExitStack() as stack:
-        limits = Limits(60.0, 120.0)
-        sessions = {each: stack.enter_context(open_session(each.impl, None, limits=limits)) for each in ENGINES[format]}
-        maker = Maker(Published(row["name"], format, file_of(row, folder)), sessions)
-        found = list(maker.lines())
+        sessions = {
+            engine: stack.enter_context(open_session(engine.impl, None, limits=Limits(60.0, 120.0)))
+            for engine in ENGINES[published.format]
+        }
+        maker = Maker(published, sessions)
+        found = list(islice(maker.lines(), LINES))
         if not found:
             raise DataError("no line stands", key=maker.name)
         lines = [line for line, _ in found]
-        lines = lines[: bisect_right(range(len(lines)), BYTES, key=lambda place: compressed(lines[: place + 1]))]
-        agreed = Counter(impl for _, alike in found[: len(lines)] for impl in alike)
+        agreed = Counter(impl for _, alike in found for impl in alike)
         sweep, left_out = make_sweep(maker.published, next(iter(sessions.values())))
-        header = replace(maker.header(row, lines, agreed), sweep=sweep.header())
+        header = replace(maker.header(lines, agreed), sweep=sweep.header())
         maker.differing += left_out
     differing = Path(__file__).with_name("differing")
     for place in (target, differing):
@@ -382,12 +317,11 @@ def main() -> int:
     parser.add_argument("--sweeps", action="store_true", help="make the sweeps alone, and leave the lines as they are")
     parser.add_argument("--to", type=Path, default=packs_folder(), help="the folder of the packs")
     given = parser.parse_args()
-    for row in read_manifest():
-        if not given.names or row["name"] in given.names:
-            try:
-                print((add_sweep if given.sweeps else make)(row, given.folder, given.to), flush=True)
-            except (AdapterFault, DataError) as error:
-                print(f"no pack: {error}", flush=True)
+    for published in published_in(given.folder, given.names):
+        try:
+            print((add_sweep if given.sweeps else make)(published, given.to), flush=True)
+        except (AdapterFault, DataError) as error:
+            print(f"no pack: {error}", flush=True)
     return 0
 
 

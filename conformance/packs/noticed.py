@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from faults import FAULTS, Faulty, plant
-from make import Published, published_in
+from published import Published, published_in
 
 from tokref import InputError
 from tokspec.adapter import Adapter, Hello, Refusal

@@ -1,4 +1,4 @@
-"""Few and telling texts for a tokenizer: one for each thing that it tells apart, and no two for the same.
+"""Telling texts for a tokenizer: one for each thing that it tells apart, and no two for the same.
 
 Texts are proposed in the order of what they are about: what its pattern cuts, what its normalizer changes, its added
 tokens whole and cut, characters of all kinds, the suite's own texts, and its vocabulary. A proposed text is taken if it
@@ -20,11 +20,11 @@ from tokspec.compare.named_texts import load_texts
 from tokspec.fuzz.characters import has_newer
 from tokspec.fuzz.pattern_classes import CharacterClass, read_lexicon
 
-#: How many lines a pack has at most.
-LINES = 2000
-
-#: How many texts about each thing are taken at most; the vocabulary has what is left.
+#: How many texts about each thing are proposed at most.
 MOST = {"pattern": 320, "normalizer": 160, "added tokens": 240, "characters": 200, "texts": 120}
+
+#: How many of random texts are lines of the vocabulary, beside as many about each thing.
+OF_VOCABULARY = 960
 
 #: By what texts differ where a tokenizer has no pattern.
 _NO_PATTERN = r"\p{L}+|\p{M}+|\p{N}+|\p{P}+|\p{S}+|\s+|\p{C}+"
@@ -69,31 +69,32 @@ class Telling:
                 yield "".join(line) if self._random.random() < 0.3 else " ".join(map(str.strip, line))
                 line = []
 
-    def drawn(self) -> Iterator[str]:
-        """Return random texts of the same kinds without end, as many of each kind as are taken at most."""
-        random, kinds = Random(f"drawn for {self._name}"), [*MOST, "vocabulary"]
+    def drawn(self, seed: str) -> Iterator[tuple[str, str]]:
+        """Return random texts of the same kinds without end, each with its kind, most of the vocabulary."""
+        random, kinds = Random(f"{seed} for {self._name}"), [*MOST, "vocabulary"]
         tokens = self._fast.tokenizer.vocabulary
         ids, added = sorted(tokens.values()), [token.content for token in self._fast.tokenizer.added_tokens]
         members = "".join(each.members for each in self._classes()[0])
         named = [each.text for each in load_texts()]
         while True:
-            kind = random.choices(kinds, [*MOST.values(), LINES - sum(MOST.values())])[0]
+            kind = random.choices(kinds, [*MOST.values(), OF_VOCABULARY])[0]
             if kind == "pattern":
-                yield "".join(random.choices(members, k=random.randint(1, 9)))
+                yield kind, "".join(random.choices(members, k=random.randint(1, 9)))
             elif kind == "normalizer":
-                yield f"a{_any_character(random)}b"
+                yield kind, f"a{_any_character(random)}b"
             elif kind == "added tokens" and added:
-                yield random.choice([*_around(random.choice(added))])[1]
+                yield kind, random.choice([*_around(random.choice(added))])[1]
             elif kind == "characters":
                 character = _any_character(random)
-                yield f"{character}a {character * 2}"
+                yield kind, f"{character}a {character * 2}"
             elif kind == "texts":
-                text = random.choice(named)
-                start = random.randrange(len(text) + 1)
-                yield text[start : start + _LONGEST]
+                whole = random.choice(named)
+                start = random.randrange(len(whole) + 1)
+                yield kind, whole[start : start + _LONGEST]
             elif kind == "vocabulary":
                 line = [self._text_of(id) for id in random.choices(ids, k=_TOKENS)]
-                yield ("".join(line) if random.random() < 0.3 else " ".join(map(str.strip, line))).replace("\ufffd", "")
+                text = "".join(line) if random.random() < 0.3 else " ".join(map(str.strip, line))
+                yield kind, text.replace("\ufffd", "")
 
     def _text_of(self, id: int) -> str:
         return self._fast.decode(self._fast.tokens_of([id]))
@@ -162,6 +163,11 @@ class Telling:
             for how, text in _around(token):
                 if number < 8 or how in ("inside", "alone"):
                     yield text, {(token, how)}
+        for how in ("inside", "spaces", "lines", "case"):
+            around = [dict(_around(token))[how] for token in some]
+            for start in range(0, len(around), _TOKENS):
+                text = "".join(around[start : start + _TOKENS])
+                yield text, {text}
         for token in dict.fromkeys(token[:length] for token in tokens for length in (1, 2, 3)):
             yield f"x{token}y", {("cut", token)}
 
