@@ -130,7 +130,7 @@ class Maker:
         replies: list[dict[Engine, Reply]] = [{} for _ in inputs]
         for engine, session in self.sessions.items():
             cases = [bare_case("", operation, input) for input in inputs]
-            own = [replace(case, model=Model(self.name, self.model)) for case in cases]
+            own = [replace(case, model=Model(self.name, {}, self.model)) for case in cases]
             for place, reply in session.ask([make_request(case, session.hello) for case in own]):
                 replies[place][engine] = reply
         return replies
