@@ -1190,3 +1190,33 @@ def test_sweeps_of_packs_are_left_out_for_another_file(said: Callable[[Path], st
     text = said(tmp_path)
     line = f"{tokenizer} is not the file that the pack toy was made from, so its sweep is left out"
     assert (line in text, "the ids 0 to 63" in text) == (True, False)
+
+
+@pytest.mark.parametrize("said", [node_said, cargo_said_and_noted, go_said, junit_said])
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"ids": "0123"}, "sweep.ids has 4 digits; 257 ids need 20"),
+        ({"size": 1000}, "digits; 1000 ids need 64"),
+        (None, "is no header of a pack"),
+    ],
+)
+def test_broken_headers_of_packs_are_refused(
+    said: Callable[[Path], str], change: Mapping[str, Any] | None, message: str, tmp_path: Path
+) -> None:
+    write_swept_pack(tmp_path)
+    pack = tmp_path / "toy.pack.jsonl"
+    first, *rest = pack.read_text("utf-8").splitlines(keepends=True)
+    header = json.loads(first)
+    header |= {"tokspec_recording": 3} if change is None else {"sweep": header["sweep"] | change}
+    pack.write_text("".join([json.dumps(header) + "\n", *rest]), "utf-8")
+    recording = {
+        "hello": write_hello(replace(PACK_HELLO, encode_fields=("ids",))),
+        "replies": [],
+        "pack": str(pack),
+        "model": str(tmp_path / "tokenizer.json"),
+    }
+    (tmp_path / "recording.json").write_bytes(encode_line(recording))
+    (tmp_path / "known.yaml").write_text("known_failures: []\n", "utf-8")
+    text = said(tmp_path)
+    assert (f"{pack}:1: " in text, message in text) == (True, True)

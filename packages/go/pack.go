@@ -130,7 +130,11 @@ func (p *pack) setModel(file string) error {
 	switch {
 	case isOf && p.Sweep != nil:
 		p.bundle.Sweep = p.Sweep
-		p.Cases = append(p.Cases, p.Sweep.cases(p.Name, p.file)...)
+		cases, err := p.Sweep.cases(p.Name, p.file)
+		if err != nil {
+			return err
+		}
+		p.Cases = append(p.Cases, cases...)
 	case !isOf && p.Sweep != nil:
 		fmt.Fprintf(os.Stderr, "%s is not the file that the pack %s was made from, so its sweep is left out\n", file, p.Name)
 	case !isOf:

@@ -36,8 +36,14 @@ type block struct {
 	err     error // why the first id has no text
 }
 
-func (s *sweep) cases(name, file string) (made []testCase) {
+func (s *sweep) cases(name, file string) (made []testCase, err error) {
 	s.blocks = map[int]block{}
+	digits := 4 * ((s.Size + blockSize - 1) / blockSize)
+	for part, due := range map[string]string{"texts": s.Texts, "ids": s.IDs, "pairs": s.Pairs} {
+		if len(due) != digits {
+			return nil, fmt.Errorf("%s:1: sweep.%s has %d digits; %d ids need %d", file, part, len(due), s.Size, digits)
+		}
+	}
 	for _, part := range sweepParts {
 		for number := 0; number*blockSize < s.Size; number++ {
 			// the digest of one part may be that of nothing by chance
@@ -55,7 +61,7 @@ func (s *sweep) cases(name, file string) (made []testCase) {
 			made = append(made, one)
 		}
 	}
-	return made
+	return made, nil
 }
 
 func (s *sweep) due(of swept) string {

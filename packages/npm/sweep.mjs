@@ -7,6 +7,11 @@ const PARTS = { texts: ["decode", "DEC-7"], ids: ["encode", "ENC-1"], pairs: ["e
 /** Return the cases of a sweep, one for each part of each block on which its makers agree. */
 export function sweepCases(sweep, { name, file }) {
   if (!sweep) return [];
+  const digits = 4 * Math.ceil(sweep.size / BLOCK);
+  for (const part of Object.keys(PARTS)) {
+    const there = sweep[part]?.length ?? 0;
+    if (there !== digits) throw new Error(`${file}:1: sweep.${part} has ${there} digits; ${sweep.size} ids need ${digits}`);
+  }
   const blocks = [...Array(Math.ceil(sweep.size / BLOCK)).keys()];
   return Object.entries(PARTS).flatMap(([part, [operation, clause]]) =>
     blocks

@@ -12,6 +12,11 @@ const PARTS: [(&str, &str, &str); 3] =
 
 /// Returns a case for each part of each block on which the makers of a pack agree.
 pub(crate) fn cases(sweep: &Value, name: &str, file: &str) -> Vec<Value> {
+    let (size, digits) = (number(sweep, "size"), 4 * number(sweep, "size").div_ceil(BLOCK));
+    for (part, ..) in PARTS {
+        let there = text(&sweep[part]).len() as u64;
+        assert!(there == digits, "{file}:1: sweep.{part} has {there} digits; {size} ids need {digits}");
+    }
     let all = PARTS.iter().flat_map(|part| (0..number(sweep, "size").div_ceil(BLOCK)).map(move |block| (part, block)));
     // The digest of one part may be that of nothing by chance.
     let has_texts = |block| PARTS.iter().any(|(part, ..)| due(sweep, part, block) != digest(&[]));

@@ -20,7 +20,8 @@ import tokspec.Bundle.Outcome;
 final class Pack {
   private record Model(String sha256) {}
 
-  private record Header(String name, Model model, Map<String, String> files, Sweep.Digests sweep) {}
+  private record Header(
+      int tokspec_recording, int tokspec_pack, String name, Model model, Map<String, String> files, Sweep.Digests sweep) {}
 
   private static final List<String> OPTIONS = List.of("pair", "add_special_tokens", "allowed_special");
 
@@ -34,6 +35,9 @@ final class Pack {
     file = isFile ? pack : pack + ".pack.jsonl";
     lines = (isFile ? Files.readString(Path.of(pack)) : Bundle.resource("packs/" + file)).lines().toList();
     header = Json.GSON.fromJson(lines.get(0), Header.class);
+    if (header.tokspec_recording != 2 && header.tokspec_pack != 1) {
+      throw new IllegalArgumentException(file + ":1: is no header of a pack");
+    }
   }
 
   String name() {

@@ -26,9 +26,13 @@ final class Sweep {
 
   /** That of a header: four digits for each part of each block, "...." where the makers of the pack do not agree. */
   record Digests(int size, int step, Boolean add_special_tokens, String texts, String ids, String pairs) {
-    String due(String part, int block) {
+    String digits(String part) {
       String digits = part.equals("texts") ? texts : part.equals("ids") ? ids : pairs;
-      return digits.substring(4 * block, 4 * block + 4);
+      return digits == null ? "" : digits;
+    }
+
+    String due(String part, int block) {
+      return digits(part).substring(4 * block, 4 * block + 4);
     }
 
     /** Says whether a block has texts: the digest of one part may be that of nothing by chance. */
@@ -62,6 +66,14 @@ final class Sweep {
   }
 
   static List<Case> cases(Digests digests, String name, String file) {
+    int digits = 4 * ((digests.size + BLOCK - 1) / BLOCK);
+    for (String part : PARTS) {
+      int there = digests.digits(part).length();
+      if (there != digits) {
+        throw new IllegalArgumentException(
+            file + ":1: sweep." + part + " has " + there + " digits; " + digests.size + " ids need " + digits);
+      }
+    }
     List<Case> cases = new ArrayList<>();
     for (String part : PARTS) {
       for (int block = 0; block * BLOCK < digests.size; block++) {
