@@ -1,101 +1,197 @@
-"""Judge implementations by all packs whose files they load: ``python conformance/packs/judge.py FOLDER [IMPL ...]``.
+"""Ask implementations by all packs whose files they load: ``python conformance/packs/judge.py FOLDER [IMPL ...]``.
 
-FOLDER has the files of the manifest. It prints a table of the cases of lines and blocks that are asked, and of those
-that are answered otherwise, and how many differ by each cause, over all packs.
+FOLDER has the files of the manifest. What each library made of each tokenizer is recorded in ``fixtures/results.json``,
+in place of what was recorded of the same release. A table of all that is recorded is printed.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from published import Published, published_in
 
 from tokspec.adapters.registry import open_session
+from tokspec.base.display import compact, shorten
+from tokspec.base.errors import AdapterFault, DataError
 from tokspec.judge.runner import run
-from tokspec.judge.sweeping import sweep_cases
-from tokspec.judge.verdicts import Result, Verdict
+from tokspec.judge.sweeping import SweepPart, ask_part, parts_of
+from tokspec.judge.verdicts import Verdict
 from tokspec.protocol.messages import Answer
+from tokspec.results.one_file import FileRow
+from tokspec.results.recorded import RESULTS, Recorded, read_results, write_results
 from tokspec.sessions.limits import Limits
+from tokspec.sessions.session import Session
 from tokspec.suite.packs import ENDING, cases_of, packs_folder
-from tokspec.suite.recordings import read_recording
-from tokspec.suite.sweeps import read_sweep
+from tokspec.suite.recordings import RecordingFile, read_recording
+from tokspec.suite.sweeps import blocks_of, read_sweep
 
-#: Who is judged unless others are named, and the language that each is written in.
-IMPLEMENTATIONS = {
-    "tokenizers": "Rust",
-    "sentencepiece": "C++",
-    "tiktoken": "Rust",
-    "kitoken==0.11.1": "Rust",
-    "splintr": "Rust",
-    "tokie": "Rust",
-    "tiktoken-rs==0.12.1": "Rust",
-    "@huggingface/tokenizers==0.2.0": "JavaScript",
-    "gpt-tokenizer==4.0.0": "JavaScript",
-    "js-tiktoken==1.0.21": "JavaScript",
-    "sugarme==0.3.0": "Go",
-    "pkoukk==0.1.8": "Go",
-}
+#: Who is asked unless others are named.
+IMPLEMENTATIONS = (
+    "tokenizers",
+    "sentencepiece",
+    "tiktoken",
+    "mistral-tekken",
+    "kitoken==0.11.1",
+    "splintr",
+    "tokie",
+    "tiktoken-rs==0.12.1",
+    "@huggingface/tokenizers==0.2.0",
+    "gpt-tokenizer==4.0.0",
+    "js-tiktoken==1.0.21",
+    "sugarme==0.3.0",
+    "pkoukk==0.1.8",
+)
+
+#: Of how many wrong answers to a part of a sweep the cause is looked for, and how much of a text is shown.
+_EXPLAINED, _SHOWN = 500, 40
 
 
 class Tally:
-    """What came of one implementation by all packs."""
+    """How many answers of one library are right, and the causes of the others, each with its shortest text."""
 
-    def __init__(self) -> None:
-        self.packs, self.verdicts, self.causes = 0, Counter[str](), Counter[str]()
-        self.refused: list[str] = []
+    def __init__(self, published: Published) -> None:
+        self._published = published
+        self.input, self.text = [0, 0], [0, 0]
+        self._causes, self._shortest = Counter[str](), dict[str, str]()
 
-    def judge(self, impl: str, published: Published) -> None:
-        """Judge it by the pack of a tokenizer, if it loads files of its format."""
-        pack = read_recording(packs_folder() / f"{published.name}{ENDING}")
-        with open_session(impl, None, limits=Limits(60.0, 120.0)) as session:
-            if published.format not in session.hello.formats:
-                return
-            sweep, choices = read_sweep(pack.header.sweep), pack.header.choices
-            swept = sweep_cases(published.name, pack.name, sweep, choices, published.model, session)
-            judged = run(session, [*cases_of(pack, published.model).cases.values(), *swept.cases.values()])
-        asked = [result for result in judged.results if result.verdict is not Verdict.UNSUPPORTED]
-        if not asked or all(result.verdict is Verdict.ERROR for result in asked):
-            self.refused.append(published.name)
-            return
-        self.packs += 1
-        self.verdicts.update(result.verdict.value for result in asked)
-        self.causes.update(_cause(result, published) for result in asked if not result.verdict.conforms)
+    def add(self, operation: str, is_right: bool) -> None:
+        """Count an answer."""
+        counts = self.text if operation == "decode" else self.input
+        counts[0] += is_right
+        counts[1] += 1
+
+    def explain(
+        self, operation: str, input: Mapping[str, Any], right: Mapping[str, Any], given: Mapping[str, Any]
+    ) -> None:
+        """Count the cause of a wrong answer; one without values is a refusal."""
+        cause = self._published.cause(operation, input, right, given, "the pack")
+        text = input["text"] if operation == "encode" else right["text"]
+        self._causes[cause] += 1
+        self._shortest[cause] = min(self._shortest.get(cause, text), text, key=len)
+
+    @property
+    def worst(self) -> str:
+        """The commonest cause, with the shortest text that shows it."""
+        if not self._causes:
+            return ""
+        cause = self._causes.most_common(1)[0][0]
+        return f"{cause}, as {shorten(compact(self._shortest[cause]), _SHOWN)}"
 
 
-def _cause(result: Result, published: Published) -> str:
-    case = result.case
-    if isinstance(result.reply, Answer) and result.verdict is Verdict.FAIL:
-        right = case.outcome["expect"]
-        given = {field: value for field, value in result.reply.result.items() if field in right}
-        return published.cause(case.operation, case.input, right, given, "the pack")
-    return f"{case.operation}: {result.verdict.value}: {result.detail}"[:160]
+def ask(impl: str, published: Published, pack: RecordingFile, parts: Sequence[SweepPart]) -> FileRow | None:
+    """Say what a library makes of a tokenizer; nothing if it does not read files of the format."""
+    with open_session(impl, None, limits=Limits(60.0, 120.0)) as session:
+        hello = session.hello
+        who = f"{hello.name} {hello.version}"
+        if published.format not in hello.formats:
+            return None
+        tally = Tally(published)
+        reason = _ask_lines(session, published, pack, tally) or _ask_sweep(session, published, parts, tally)
+    input, text = ((counts[0], counts[1]) for counts in (tally.input, tally.text))
+    return FileRow(who, "your file", input, text, worst=tally.worst, reason=reason)
+
+
+def _ask_lines(session: Session, published: Published, pack: RecordingFile, tally: Tally) -> str:
+    """Ask about the lines, and say why none is answered."""
+    judged = run(session, [*cases_of(pack, published.model).cases.values()])
+    asked = [result for result in judged.results if result.verdict is not Verdict.UNSUPPORTED]
+    if not asked or all(result.verdict is not Verdict.FAIL and not result.verdict.conforms for result in asked):
+        return asked[0].detail if asked else "offers nothing that is asked"
+    for result in asked:
+        case, right = result.case, result.case.outcome["expect"]
+        tally.add(case.operation, result.verdict.conforms)
+        if not result.verdict.conforms:
+            reply = result.reply.result if isinstance(result.reply, Answer) else {}
+            tally.explain(case.operation, case.input, right, {key: reply[key] for key in right if key in reply})
+    return ""
+
+
+def _ask_sweep(session: Session, published: Published, parts: Sequence[SweepPart], tally: Tally) -> str:
+    """Ask about every entry, and say where a library gave up."""
+    for part in parts:
+        answers = ask_part(session, published.model, part)
+        wrong = [id for id, answer in answers.items() if answer != part.due[id]]
+        for id, answer in answers.items():
+            tally.add(part.operation, answer == part.due[id])
+        for id in wrong[:: len(wrong) // _EXPLAINED + 1]:
+            given = {part.field: answers[id]} if answers[id] is not None else {}
+            tally.explain(part.operation, part.asked[id], {part.field: part.due[id]}, given)
+        if part.operation in session.hello.operations and len(answers) < len(part.due):
+            return f"gave up after {len(answers):,} of {len(part.due):,} {part.name} of its vocabulary"
+    return ""
+
+
+def parts_that_stand(published: Published, pack: RecordingFile) -> list[SweepPart]:
+    """Return the parts of a sweep, of the blocks on which the makers of the pack agree."""
+    sweep, parts = read_sweep(pack.header.sweep), []
+    for part in parts_of(sweep, pack.header.choices, published.model):
+        due = {
+            id: part.due[id]
+            for block, ids in blocks_of([*part.due])
+            if sweep.digest(part.name, block) == part.digest(ids)
+            for id in ids
+        }
+        asked = {id: part.asked[id] for id in due}
+        parts.append(SweepPart(part.name, part.clause, part.operation, asked, part.field, due))
+    return parts
+
+
+def table(results: Mapping[str, Recorded]) -> Iterator[str]:
+    """Return a table of what is recorded of each library over all tokenizers."""
+    rows = defaultdict[str, dict[str, FileRow]](dict)
+    for name, result in results.items():
+        for row in result.rows:
+            rows[row.who][name] = row
+    yield "| library | loads | of | all right | wrong ids | wrong texts |"
+    yield "| --- | ---: | ---: | ---: | ---: | ---: |"
+    for who, of in sorted(rows.items()):
+        loaded = [row for row in of.values() if row.input[1] or row.text[1]]
+        ids, texts = (sum(of - right for right, of in counts) for counts in _counts(loaded))
+        right = sum(row.input[0] == row.input[1] and row.text[0] == row.text[1] for row in loaded)
+        yield f"| {who} | {len(loaded)} | {len(of)} | {right} | {ids:,} | {texts:,} |"
+
+
+def _counts(rows: Sequence[FileRow]) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+    return [row.input for row in rows], [row.text for row in rows]
 
 
 def main() -> int:
-    """Print the table."""
+    """Ask, record, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path, help="where the files of the manifest are")
-    parser.add_argument("impls", nargs="*", help="who is judged", default=[*IMPLEMENTATIONS])
+    parser.add_argument("impls", nargs="*", help="who is asked", default=[*IMPLEMENTATIONS])
+    parser.add_argument("--only", action="append", metavar="NAME", help="a tokenizer; all unless given")
+    parser.add_argument("--packs", type=Path, default=packs_folder(), help="the folder of the packs")
+    parser.add_argument("--to", type=Path, default=packs_folder().parent / RESULTS, help="where results are recorded")
     given = parser.parse_args()
-    tallies = {impl: Tally() for impl in given.impls}
-    names = sorted(path.name.removesuffix(ENDING) for path in packs_folder().glob(f"*{ENDING}"))
-    for published in published_in(given.folder, names):
-        for impl, tally in tallies.items():
-            tally.judge(impl, published)
-        print(f"judged by {published.name}", file=sys.stderr, flush=True)
-    print("| implementation | written in | packs | asked | otherwise |\n| --- | --- | ---: | ---: | ---: |")
-    for impl, tally in tallies.items():
-        asked, passed = tally.verdicts.total(), tally.verdicts["pass"]
-        language = IMPLEMENTATIONS.get(impl, "")
-        print(f"| {impl.replace('==', ' ')} | {language} | {tally.packs} | {asked:,} | {asked - passed:,} |")
-    for impl, tally in tallies.items():
-        if tally.refused:
-            print(f"\n{impl} refuses {', '.join(tally.refused)}")
-        for cause, number in tally.causes.most_common():
-            print(f"{impl}: {number}: {cause}")
+    day = datetime.now(UTC).date().isoformat()
+    names = [path.name.removesuffix(ENDING) for path in given.packs.glob(f"*{ENDING}")]
+    for published in published_in(given.folder, given.only or names):
+        pack, results = read_recording(given.packs / f"{published.name}{ENDING}"), read_results(given.to)
+        parts, model = parts_that_stand(published, pack), pack.header.model
+        old = results.get(published.name)
+        rows, asked = {row.who: row for row in (old.rows if old else ())}, dict(old.asked if old else {})
+        for impl in given.impls:
+            try:
+                row = ask(impl, published, pack, parts)
+            except (AdapterFault, DataError) as error:
+                print(f"{published.name}: {impl}: {error}", file=sys.stderr, flush=True)
+                continue
+            if row:
+                rows[row.who], asked[row.who] = row, day
+        about = {key: str(model[key]) for key in ("file", "format", "sha256")}
+        results[published.name] = Recorded(
+            published.name, package=pack.header.package, asked=asked, rows=[*rows.values()], **about
+        )
+        write_results(given.to, results)
+        print(f"asked about {published.name}", file=sys.stderr, flush=True)
+    print("\n".join(table(read_results(given.to))))
     return 0
 
 

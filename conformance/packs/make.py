@@ -251,7 +251,7 @@ def make_sweep(published: Published, session: Session) -> tuple[Sweep, list[dict
     size = max(published.tokenizer.vocabulary.values()) + 1
     options = {"add_special_tokens": False} if added_count(published.tokenizer.post_processor, 1) else {}
     sweep, differing = Sweep(size, step_for(size), options, "", "", ""), list[dict[str, Any]]()
-    digests, disputed = dict[str, str](), set[int]()
+    digests, disputed = dict[str, Any](), set[int]()
     texts = list(Many(session, published.model).texts_of([[id] for id in range(size)]))
     its = {id for id in range(size) if is_swept(texts[id] or "")}
     for part in parts_of(sweep, published.options, published.model):
@@ -284,8 +284,8 @@ def _plain(answer: Mapping[str, Any]) -> Any:
     return next(iter(answer.values()), None) if len(answer) < 2 else answer
 
 
-def make(published: Published, target: Path) -> str:
-    """Make the pack of a tokenizer, and say in a line what it came to."""
+def make(published: Published, target: Path, *, keep_sweep: bool = False) -> str:
+    """Make the pack of a tokenizer, perhaps with the sweep that it has, and say in a line what it came to."""
     with ExitStack() as stack:
         sessions = {
             engine: stack.enter_context(open_session(engine.impl, None, limits=Limits(60.0, 120.0)))
@@ -297,14 +297,19 @@ def make(published: Published, target: Path) -> str:
             raise DataError("no line stands", key=maker.name)
         lines = [line for line, _ in found]
         agreed = Counter(impl for _, alike in found for impl in alike)
-        sweep, left_out = make_sweep(maker.published, next(iter(sessions.values())))
-        header = replace(maker.header(lines, agreed), sweep=sweep.header())
-        maker.differing += left_out
-    differing = Path(__file__).with_name("differing")
-    for place in (target, differing):
+        differing = Path(__file__).with_name("differing") / f"{maker.name}.jsonl"
+        if keep_sweep:
+            written = read_recording(target / f"{maker.name}{ENDING}").header.sweep
+            rows = map(json.loads, differing.read_bytes().splitlines())
+            maker.differing += [row for row in rows if "sweep" in row]
+        else:
+            sweep, left_out = make_sweep(maker.published, next(iter(sessions.values())))
+            written, maker.differing = sweep.header(), [*maker.differing, *left_out]
+        header = replace(maker.header(lines, agreed), sweep=written)
+    for place in (target, differing.parent):
         place.mkdir(parents=True, exist_ok=True)
     write_recording(target / f"{maker.name}{ENDING}", header, lines)
-    (differing / f"{maker.name}.jsonl").write_bytes(b"".join(map(write_line, maker.differing)))
+    differing.write_bytes(b"".join(map(write_line, maker.differing)))
     size = f"{len(lines)} lines, {compressed(lines):,} bytes compressed"
     return f"{maker.name}: {size}; answers differ {maker.told.total()} times"
 
@@ -314,12 +319,17 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path, help="where the files of the manifest are")
     parser.add_argument("names", nargs="*", help="of which to make packs; of all unless given")
-    parser.add_argument("--sweeps", action="store_true", help="make the sweeps alone, and leave the lines as they are")
+    parser.add_argument(
+        "--only", choices=["lines", "sweeps"], help="make these alone, and leave the others as they are"
+    )
     parser.add_argument("--to", type=Path, default=packs_folder(), help="the folder of the packs")
     given = parser.parse_args()
     for published in published_in(given.folder, given.names):
         try:
-            print((add_sweep if given.sweeps else make)(published, given.to), flush=True)
+            if given.only == "sweeps":
+                print(add_sweep(published, given.to), flush=True)
+            else:
+                print(make(published, given.to, keep_sweep=given.only == "lines"), flush=True)
         except (AdapterFault, DataError) as error:
             print(f"no pack: {error}", flush=True)
     return 0

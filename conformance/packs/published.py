@@ -44,7 +44,7 @@ class Published:
         self.model = read_user_model(self.file, self.format, whole=True)
         module, name = CHOICES[self.format]
         options: Mapping[str, str] = getattr(import_module(f"tokspec.published.{module}"), name)
-        self.options = {key: option for key, option in options.items() if key != "offset_unit"}
+        self.options: dict[str, Any] = {key: option for key, option in options.items() if key != "offset_unit"}
         self.tokenizer = tokref.from_mapping(self.model.neutral)
         self.fast = FastTokenizer(self.tokenizer, Choices(**self.options))
 
