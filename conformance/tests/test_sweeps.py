@@ -102,8 +102,12 @@ def test_each_block_is_three_cases() -> None:
     assert (found.differing, found.left_out) == (set(), 0)
     texts, ids, pairs = (found.cases[f"toy-{part}-0001"] for part in ("texts", "ids", "pairs"))
     assert (texts.operation, texts.input, texts.outcome) == ("decode", {"ids": [64]}, {"expect": {"text": "Ħ"}})
-    assert (ids.input, ids.outcome, ids.why) == ({"text": "Ħ"}, {"expect": {"ids": [64]}}, "the ids 64 to 70")
-    assert pairs.why == "the ids 64 to 70, each followed by another"
+    assert (ids.input, ids.outcome, ids.why) == (
+        {"text": "Ħ"},
+        {"expect": {"ids": [64]}},
+        "the texts of the ids 64 to 70; most come back as one id",
+    )
+    assert pairs.why == "the texts of the ids 64 to 70, each with another behind it; most come back as two ids"
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,12 @@ const blockSize = 64
 
 var sweepParts = []string{"texts", "ids", "pairs"}
 
+var sweepWhys = map[string]string{
+	"texts": "each of the ids %d to %d, decoded alone",
+	"ids":   "the texts of the ids %d to %d; most come back as one id",
+	"pairs": "the texts of the ids %d to %d, each with another behind it; most come back as two ids",
+}
+
 // sweep is that of a pack: four digits for each part of each block, "...." where the makers of the pack do not agree.
 type sweep struct {
 	Size, Step        int
@@ -56,7 +62,7 @@ func (s *sweep) cases(name, file string) (made []testCase, err error) {
 				one.Operation, one.Clauses = "decode", []string{"DEC-7"}
 			}
 			one.ID = fmt.Sprintf("%s-%s-%04d", name, part, number)
-			one.Why = fmt.Sprintf("the ids %d to %d", number*blockSize, min(s.Size, (number+1)*blockSize)-1)
+			one.Why = fmt.Sprintf(sweepWhys[part], number*blockSize, min(s.Size, (number+1)*blockSize)-1)
 			one.swept = &swept{part, number}
 			made = append(made, one)
 		}
@@ -75,9 +81,10 @@ func (j judge[Model]) judgeSweep(one testCase) (verdict, detail string) {
 		if own.err != nil && strings.Join(own.texts, "") == "" {
 			return j.judgeReply(one, nil, own.err)
 		}
-		for _, text := range own.texts {
+		for index, text := range own.texts {
 			if text != "" {
-				found, shown = append(append(found, text...), 0), append(shown, inJSON(text))
+				found = append(append(found, text...), 0)
+				shown = append(shown, fmt.Sprintf("%d %s", of.number*blockSize+index, inJSON(text)))
 			}
 		}
 		return j.compareDigest(of, found, shown)

@@ -147,7 +147,7 @@ func judgeAll[Model any](t *testing.T, adapter Adapter[Model], all *bundle, mode
 		t.Fatal(err)
 	}
 	judge := judge[Model]{adapter, all, models, choices, origin, known}
-	passed, alike, skipped, problems, stale := 0, 0, 0, []string{}, maps.Clone(known.entries)
+	passed, alike, failed, skipped, problems, stale := 0, 0, 0, 0, []string{}, maps.Clone(known.entries)
 	for _, one := range all.Cases {
 		delete(stale, one.ID)
 		t.Run(one.ID, func(t *testing.T) {
@@ -168,6 +168,7 @@ func judgeAll[Model any](t *testing.T, adapter Adapter[Model], all *bundle, mode
 				skipped++
 				t.Skipf("%s: %s", verdict, visible(detail))
 			default:
+				failed++
 				t.Fatal(one.describe(verdict, visible(detail)))
 			}
 		})
@@ -176,7 +177,7 @@ func judgeAll[Model any](t *testing.T, adapter Adapter[Model], all *bundle, mode
 	if alike > 0 {
 		ofOrigin = fmt.Sprintf(", %d of them as %s", alike, origin)
 	}
-	fmt.Printf("tokspec: %d of %d cases pass%s, %d are skipped\n", passed, len(all.Cases), ofOrigin, skipped)
+	fmt.Printf("tokspec: %d of %d cases pass%s, %d fail, %d are skipped\n", passed, len(all.Cases), ofOrigin, failed, skipped)
 	if passed == 0 {
 		problems = append(problems, "no case passed, and a run that shows nothing is not a pass")
 	}
@@ -204,6 +205,9 @@ func judgeAll[Model any](t *testing.T, adapter Adapter[Model], all *bundle, mode
 }
 
 func (one testCase) describe(verdict, detail string) string {
+	if one.swept != nil {
+		return fmt.Sprintf("%s: %s\n  %s: %s", verdict, detail, one.Clauses[0], one.Why)
+	}
 	inputs := []string{string(one.Input)}
 	for _, row := range one.Rows {
 		inputs = append(inputs, string(row.Input))

@@ -83,7 +83,8 @@ export function register(adapter, { pack, model, knownFailures, select = () => t
   });
 }
 
-function describe({ clauses, why, model, operation, input, inputs, file, line }, verdict, detail) {
+function describe({ clauses, why, model, operation, input, inputs, sweep, file, line }, verdict, detail) {
+  if (sweep) return `${verdict}: ${detail}\n  ${clauses[0]}: ${why}`;
   const asked = visible(JSON.stringify({ model, operation, input, inputs }).slice(0, 2000));
   return `${verdict}: ${detail}\n  ${clauses[0]}: ${why}\n  asked ${asked}\n  from ${file}:${line}`;
 }

@@ -2,7 +2,11 @@
 
 const BLOCK = 64;
 const LEFT_OUT = "....";
-const PARTS = { texts: ["decode", "DEC-7"], ids: ["encode", "ENC-1"], pairs: ["encode", "ENC-1"] };
+const PARTS = {
+  texts: ["decode", "DEC-7", (ids) => `each of the ids ${ids}, decoded alone`],
+  ids: ["encode", "ENC-1", (ids) => `the texts of the ids ${ids}; most come back as one id`],
+  pairs: ["encode", "ENC-1", (ids) => `the texts of the ids ${ids}, each with another behind it; most come back as two ids`],
+};
 
 /** Return the cases of a sweep, one for each part of each block on which its makers agree. */
 export function sweepCases(sweep, { name, file }) {
@@ -13,12 +17,12 @@ export function sweepCases(sweep, { name, file }) {
     if (there !== digits) throw new Error(`${file}:1: sweep.${part} has ${there} digits; ${sweep.size} ids need ${digits}`);
   }
   const blocks = [...Array(Math.ceil(sweep.size / BLOCK)).keys()];
-  return Object.entries(PARTS).flatMap(([part, [operation, clause]]) =>
+  return Object.entries(PARTS).flatMap(([part, [operation, clause, why]]) =>
     blocks
       .filter((block) => digestDue(sweep, part, block) !== LEFT_OUT && hasTexts(sweep, block))
       .map((block) => ({
         id: `${name}-${part}-${String(block).padStart(4, "0")}`,
-        ...{ clauses: [clause], why: `the ids ${idsOf(sweep, block)[0]} to ${idsOf(sweep, block).at(-1)}` },
+        ...{ clauses: [clause], why: why(`${idsOf(sweep, block)[0]} to ${idsOf(sweep, block).at(-1)}`) },
         ...{ model: name, model_name: name, operation, options: [], input: {}, sweep: { ...sweep, part, block } },
         ...{ file, line: 1 },
       })),
@@ -65,7 +69,7 @@ export function makeSweeper({ encode_fields: fields = [], encode_options: option
     const { part, block, add_special_tokens } = one.sweep;
     if (part === "texts") {
       const { texts, first } = await decodeBlock(one, block);
-      const shown = texts.filter((text) => text).map((text) => JSON.stringify(text));
+      const shown = texts.flatMap((text, index) => (text ? [`${block * BLOCK + index} ${JSON.stringify(text)}`] : []));
       if (!shown.length && !("ok" in first)) return judgeFailure(one, first);
       return compared(one.sweep, digestOfTexts(texts), shown);
     }

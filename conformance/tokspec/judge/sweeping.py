@@ -27,6 +27,14 @@ _SILENCE = 3
 _FAULTS = 50
 
 
+#: What a case of each part is about, with its first and its last id.
+_WHY = {
+    "texts": "each of the ids {} to {}, decoded alone",
+    "ids": "the texts of the ids {} to {}; most come back as one id",
+    "pairs": "the texts of the ids {} to {}, each with another behind it; most come back as two ids",
+}
+
+
 @dataclass
 class Swept:
     """The cases of a sweep.
@@ -86,7 +94,7 @@ def sweep_cases(
             case = Case(
                 f"{name}-{part.name}-{block:04}",
                 (part.clause,),
-                f"the ids {ids[0]} to {ids[-1]}{', each followed by another' if part.name == 'pairs' else ''}",
+                _WHY[part.name].format(ids[0], ids[-1]),
                 (),
                 Model(name, {}, model),
                 part.operation,

@@ -81,7 +81,11 @@ fn judge_all<A: Adapter>(adapter: &A, bundle: Value, known_failures: &str) -> Co
         }
         let detail = visible(&detail);
         let asked = visible(&json!([case["model"], case["operation"], case["input"], case["inputs"]]).to_string());
-        let lines = format!("{verdict}: {detail}\n  {}\n  asked {asked}\n  from {}", case["why"], case["file"]);
+        let lines = if case["part"].is_null() {
+            format!("{verdict}: {detail}\n  {}\n  asked {asked}\n  from {}", case["why"], case["file"])
+        } else {
+            format!("{verdict}: {detail}\n  {}", case["why"])
+        };
         let kind = if verdict == AS_ORIGIN { format!("as {}", judge.origin.name) } else { String::new() };
         let trial = Trial::ignorable_test(id, move || match verdict {
             "pass" | AS_ORIGIN => Ok(Completion::Completed),

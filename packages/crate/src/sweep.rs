@@ -10,6 +10,15 @@ const BLOCK: u64 = 64;
 const PARTS: [(&str, &str, &str); 3] =
     [("texts", "decode", "DEC-7"), ("ids", "encode", "ENC-1"), ("pairs", "encode", "ENC-1")];
 
+/// What a case of a part is about.
+fn why(part: &str, first: u64, last: u64) -> String {
+    match part {
+        "texts" => format!("each of the ids {first} to {last}, decoded alone"),
+        "ids" => format!("the texts of the ids {first} to {last}; most come back as one id"),
+        _ => format!("the texts of the ids {first} to {last}, each with another behind it; most come back as two ids"),
+    }
+}
+
 /// Returns a case for each part of each block on which the makers of a pack agree.
 pub(crate) fn cases(sweep: &Value, name: &str, file: &str) -> Vec<Value> {
     let (size, digits) = (number(sweep, "size"), 4 * number(sweep, "size").div_ceil(BLOCK));
@@ -24,7 +33,7 @@ pub(crate) fn cases(sweep: &Value, name: &str, file: &str) -> Vec<Value> {
     let cases = all.filter(|((part, ..), block)| is_due(part, *block)).map(|((part, operation, clause), block)| {
         let ids = ids_of(sweep, block);
         json!({
-            "id": format!("{name}-{part}-{block:04}"), "clauses": [clause], "why": format!("the ids {} to {}", ids.start, ids.end - 1),
+            "id": format!("{name}-{part}-{block:04}"), "clauses": [clause], "why": why(part, ids.start, ids.end - 1),
             "model": name, "model_name": name, "operation": operation, "options": [], "input": {},
             "part": part, "block": block, "file": format!("{file}:1"),
         })
@@ -46,8 +55,8 @@ impl<A: Adapter> Judge<'_, A> {
         let (part, block) = (text(&case["part"]), number(case, "block"));
         if part == "texts" {
             let own = self.block(case, block);
-            let texts = own.texts.iter().filter(|text| !text.is_empty());
-            let shown: Vec<String> = texts.map(|text| json!(text).to_string()).collect();
+            let texts = (block * BLOCK..).zip(&own.texts).filter(|(_, text)| !text.is_empty());
+            let shown: Vec<String> = texts.map(|(id, text)| format!("{id} {}", json!(text))).collect();
             return match &own.first {
                 failure if shown.is_empty() && !matches!(failure, Answer(_)) => {
                     self.judge_reply(case, failure, &Value::Null)

@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import tokspec.Bundle.Case;
 import tokspec.Judge.Judged;
 import tokspec.Session.Reply;
@@ -22,6 +23,10 @@ import tokspec.Session.Reply;
 final class Sweep {
   private static final int BLOCK = 64;
   private static final List<String> PARTS = List.of("texts", "ids", "pairs");
+  private static final Map<String, String> WHYS = Map.of(
+      "texts", "each of the ids %d to %d, decoded alone",
+      "ids", "the texts of the ids %d to %d; most come back as one id",
+      "pairs", "the texts of the ids %d to %d, each with another behind it; most come back as two ids");
   private static final String NOTHING = digest(new byte[0]);
 
   /** That of a header: four digits for each part of each block, "...." where the makers of the pack do not agree. */
@@ -79,7 +84,7 @@ final class Sweep {
       for (int block = 0; block * BLOCK < digests.size; block++) {
         if (!digests.due(part, block).equals("....") && digests.hasTexts(block)) {
           String id = String.format(Locale.ROOT, "%s-%s-%04d", name, part, block);
-          String why = "the ids " + block * BLOCK + " to " + (digests.end(block) - 1);
+          String why = String.format(Locale.ROOT, WHYS.get(part), block * BLOCK, digests.end(block) - 1);
           boolean isText = part.equals("texts");
           cases.add(new Case(
               id, List.of(isText ? "DEC-7" : "ENC-1"), why, name, new JsonObject(), null, null,
@@ -99,7 +104,8 @@ final class Sweep {
       List<String> texts = own.texts.stream().filter(text -> !text.isEmpty()).toList();
       return texts.isEmpty() && own.first.failure() != null
           ? Judge.judgeFailure(null, own.first)
-          : swept.compare(bytes(texts), texts.stream().map(Json.GSON::toJson).toList());
+          : swept.compare(bytes(texts), IntStream.range(0, own.texts.size()).filter(i -> !own.texts.get(i).isEmpty())
+              .mapToObj(i -> swept.block * BLOCK + i + " " + Json.GSON.toJson(own.texts.get(i))).toList());
     }
     if (!orNone(session.hello.encode_fields()).contains("ids")) {
       return Judge.verdict("unsupported", "gives no ids");

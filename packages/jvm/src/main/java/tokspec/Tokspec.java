@@ -122,6 +122,9 @@ public final class Tokspec {
     }
 
     private static String describe(Case one) {
+      if (one.swept() != null) {
+        return "\n  " + one.clauses().get(0) + ": " + one.why();
+      }
       Object input = one.inputs() == null ? one.input() : one.inputs();
       String asked = Json.array(one.operation(), one.model(), input).toString();
       return "\n  " + one.clauses().get(0) + ": " + printable(one.why())
