@@ -33,6 +33,8 @@ class BundleHook(BuildHookInterface[Any]):
         build_data["force_include"][str(file)] = "tokspec/fixtures/bundle.json"
         for pack in sorted((Path(self.root) / "fixtures" / "packs").glob("*.jsonl")):
             build_data["force_include"][str(pack)] = f"tokspec/fixtures/packs/{pack.name}"
+        results = Path(self.root) / "fixtures" / "results.json"
+        build_data["force_include"][str(results)] = "tokspec/fixtures/results.json"
         for source, place in sources():
             build_data["force_include"][str(source)] = f"tokspec/programs/{place}"
 

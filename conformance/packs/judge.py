@@ -94,7 +94,7 @@ def ask(impl: str, published: Published, pack: RecordingFile, parts: Sequence[Sw
         tally = Tally(published)
         reason = _ask_lines(session, published, pack, tally) or _ask_sweep(session, published, parts, tally)
     input, text = ((counts[0], counts[1]) for counts in (tally.input, tally.text))
-    return FileRow(who, "your file", input, text, worst=tally.worst, reason=reason)
+    return FileRow(who, hello.language, "", input, text, worst=tally.worst, reason=reason)
 
 
 def _ask_lines(session: Session, published: Published, pack: RecordingFile, tally: Tally) -> str:

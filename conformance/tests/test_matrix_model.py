@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
+from tokspec.results import recorded
+from tokspec.results.one_file import FileRow
+from tokspec.results.recorded import RESULTS, Recorded, read_results, write_results
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -67,13 +72,18 @@ def test_each_is_asked_about_the_file_and_the_best_comes_first(run: Run) -> None
     assert status == 2  # one that is named cannot be asked
     head, right, wrong, refuses = (line.split("  ") for line in out.splitlines())
     cells = [[cell.strip() for cell in line if cell.strip()] for line in (head, right, wrong)]
-    assert cells[0] == ["implementation", "gets", "model input", "text", "positions", "most often"]
-    of = int(cells[1][2].split(" of ")[1].replace(",", ""))
-    assert cells[1][:3] == ["right 1", "your file", f"{of:,} of {of:,}"]
-    assert cells[1][4] == "·"
-    assert cells[2][:3] == ["wrong 1", "your file", f"{of - 2:,} of {of:,}"]  # "ab" is a token, and two in a row
-    assert cells[2][4].startswith(f"{int(cells[2][4].split(' of ')[1]) - 1:,} of ")
-    assert cells[2][5] == 'encode: cuts where A does not, at letters (latin): 2, as "ab"'
+    assert cells[0] == ["implementation", "written in", "gets", "model input", "text", "positions", "most often"]
+    of = int(cells[1][3].split(" of ")[1].replace(",", ""))
+    assert cells[1][:4] == ["right 1", "Python", "your file", f"{of:,} of {of:,}"]
+    assert cells[1][5] == "·"
+    assert cells[2][:4] == [
+        "wrong 1",
+        "Python",
+        "your file",
+        f"{of - 2:,} of {of:,}",
+    ]  # "ab" is a token, and two in a row
+    assert cells[2][5].startswith(f"{int(cells[2][5].split(' of ')[1]) - 1:,} of ")
+    assert cells[2][6] == 'encode: cuts where A does not, at letters (latin): 2, as "ab"'
     assert "".join(refuses) == "refuses 1: refuses the model: invalid_model: no BPE here"
 
 
@@ -84,11 +94,11 @@ def test_a_table_in_markdown(run: Run) -> None:
     assert (status, lines[:2]) == (
         0,
         [
-            "| implementation | gets | model input | text | positions | most often |",
-            "| --- | --- | ---: | ---: | ---: | --- |",
+            "| implementation | written in | gets | model input | text |",
+            "| --- | --- | --- | ---: | ---: |",
         ],
     )
-    assert lines[2].startswith("| right 1 | your file | ")
+    assert lines[2].startswith("| right 1 | Python | your file | ")
 
 
 @pytest.mark.usefixtures("ports")
@@ -108,3 +118,55 @@ def test_names_need_a_model(run: Run) -> None:
     status, _, err = run("matrix", "--impl", "tokenizers")
     message = "--impl is for --model FILE; without it the list says who is judged"
     assert (status, err) == (2, f"tokspec: {message}; see tokspec matrix --help\n")
+
+
+#: Two libraries, the second of which gets one text wrong, and one that does not load the file.
+RECORDED = Recorded(
+    "hug-1",
+    "tokenizer.json",
+    "tokenizer.json",
+    "npm hug 1.0.0",
+    "ab" * 32,
+    {"one 1": "2026-11-01", "two 2": "2026-11-02", "three 3": "2026-11-02"},
+    [
+        FileRow("one 1", "Rust", "", (1200, 1200), (300, 300)),
+        FileRow("two 2", "Go", "", (1199, 1200), (300, 300), worst='encode: other merges, as "hug"'),
+        FileRow("three 3", "Java", reason="refuses the model: invalid_model: no BPE here"),
+    ],
+)
+
+
+@pytest.fixture
+def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(recorded, "fixtures_folder", lambda: tmp_path)
+    write_results(tmp_path / RESULTS, {"hug-1": RECORDED})
+    return tmp_path / RESULTS
+
+
+def test_what_is_recorded_is_read_as_it_was_written(results: Path) -> None:
+    write_results(results, {"pug": replace(RECORDED, name="pug", rows=RECORDED.rows[::-1]), "hug-1": RECORDED})
+    assert read_results() == {"hug-1": RECORDED, "pug": replace(RECORDED, name="pug")}
+
+
+@pytest.mark.usefixtures("results")
+def test_a_name_shows_what_is_recorded(run: Run) -> None:
+    assert run("matrix", "--model", "hug-1")[:2] == (
+        0,
+        """hug-1: tokenizer.json of npm hug 1.0.0, asked 2026-11-01 to 2026-11-02 by its pack. Ask about your own file:
+tokspec matrix --model FILE
+
+implementation  written in     model input        text  most often
+one 1           Rust        1,200 of 1,200  300 of 300
+two 2           Go          1,199 of 1,200  300 of 300  encode: other merges, as "hug"
+three 3: refuses the model: invalid_model: no BPE here
+""",
+    )
+
+
+@pytest.mark.usefixtures("results")
+def test_a_name_of_which_nothing_is_recorded(run: Run) -> None:
+    status, _, err = run("matrix", "--model", "hug-2")
+    assert (status, err) == (
+        2,
+        "tokspec: hug-2: is no file, and nothing is recorded of it; did you mean hug-1? there are hug-1\n",
+    )

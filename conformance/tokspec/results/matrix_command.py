@@ -26,6 +26,7 @@ from tokspec.formats.cautions import cautions_of
 from tokspec.formats.user_model import read_user_model
 from tokspec.report.ndjson import ndjson, origin
 from tokspec.results.one_file import ask_all, markdown_rows, text_rows
+from tokspec.results.recorded import find_result, heading
 from tokspec.results.rows import Listed, MatrixRow, announced, markdown_matrix, matrix, read_list, text_matrix
 from tokspec.results.vocabularies import Column, Vocabularies
 from tokspec.results.vocabularies_table import markdown_vocabularies, text_vocabularies
@@ -53,7 +54,9 @@ _VOCABULARY_FORMS = {"text": text_vocabularies, "markdown": markdown_vocabularie
     metavar="FOLDER",
     help="Compare with the real vocabularies that are there, instead of judging; with --html, do both.",
 )
-@click.option("--model", type=FILE, metavar="FILE", help="Say what each makes of this file, instead of judging.")
+@click.option(
+    "--model", metavar="FILE|NAME", help="Say what each makes of this file, instead of judging; or what is recorded."
+)
 @click.option("--impl", "impls", multiple=True, metavar="NAME", help="With --model, ask these; NAME==VERSION is made.")
 @click.option("--made", type=COUNT, default=MADE, hidden=True)
 @click.option("--jobs", type=PROCESSES, metavar="N", help="Vocabularies at once.  [default: one a processor]")
@@ -67,7 +70,7 @@ def matrix_command(
     history: Path | None,
     address: str,
     vocabularies: Path | None,
-    model: Path | None,
+    model: str | None,
     impls: tuple[str, ...],
     made: int,
     jobs: int | None,
@@ -80,9 +83,11 @@ def matrix_command(
     with what has to be done.
 
     With --model each implementation is asked about your file, such as a tokenizer.json: whether it loads it, and how
-    many of ten thousand texts or more it gets right, as tokfast with the options of the file's library has them.
+    many of ten thousand texts or more it gets right, as tokfast with the options of the file's library has them. The
+    name of a published tokenizer, such as llama-3.1, shows what is recorded of it, and asks nobody.
 
     \b
+    tokspec matrix --model llama-3.1
     tokspec matrix --model tokenizer.json
     tokspec matrix --model tokenizer.json --impl tokenizers --impl tokie --impl tokenizers==0.22.2
 
@@ -97,8 +102,10 @@ def matrix_command(
     if impls and not model:
         raise click.UsageError("--impl is for --model FILE; without it the list says who is judged")
     file = file or _list_of_checkout()
+    if model and not Path(model).exists() and not impls:
+        return _show_recorded(model, form)
     if model:
-        return _ask_about(model, impls, file, made, form)
+        return _ask_about(Path(model), impls, file, made, form)
     if not html and (history or address):
         raise click.UsageError("--history and --address are of a site; give --html too")
     if address and not address.startswith(("http://", "https://")):
@@ -150,6 +157,14 @@ def _ask_about(file: Path, impls: Sequence[str], list_file: Path | None, made: i
     if not any(row.input[1] for row in rows) or (impls and any(row.reason for row in rows)):
         return 2
     return 0 if all(row.input[0] == row.input[1] for row in rows) else 1
+
+
+def _show_recorded(name: str, form: str) -> int:
+    """Say what is recorded of a published tokenizer."""
+    result = find_result(name)
+    lines = text_rows(result.rows) if form == "text" else markdown_rows(result.rows)
+    click.echo("\n".join([*heading(result), "", *lines]))
+    return 0
 
 
 def _list_of_checkout() -> Path | None:

@@ -36,17 +36,22 @@ _SHOWN = 40
 #: What is said of the form in which an implementation got the model.
 _GETS = {"": "your file", CONVERTED: "a conversion"}
 
-_HEAD = ("implementation", "gets", "model input", "text", "positions", "most often")
+_HEAD = ("implementation", "written in", "gets", "model input", "text", "positions", "most often")
+
+#: The columns of words.
+_LEFT = ("implementation", "written in", "gets", "most often")
 
 
 @dataclass(frozen=True)
 class FileRow:
     """What an implementation came to: how many texts are right, of how many, in each respect that it offers.
 
-    ``gets`` says in which form it got the model. ``reason`` says why it was not asked, or not to the end.
+    ``language`` is what it is written in, and ``gets`` says in which form it got the model. ``reason`` says why it was
+    not asked, or not to the end.
     """
 
     who: str
+    language: str = ""
     gets: str = ""
     input: tuple[int, int] = (0, 0)
     text: tuple[int, int] = (0, 0)
@@ -155,11 +160,11 @@ def _has_ids(reply: Reply) -> bool:
 
 
 def _row(recording: Recording, model: UserModel, side: Side) -> FileRow:
-    who, gets, reason, counts = side.name, "", "", _Counts()
+    who, language, gets, reason, counts = side.name, "", "", "", _Counts()
     try:
         with open_side(side, _LIMITS) as session:
             hello = session.hello
-            who = f"{hello.name} {hello.version}".strip()
+            who, language = f"{hello.name} {hello.version}".strip(), hello.language
             gets = model.rewritten_for(hello.formats)
             asker = _only_ids_and_text(Asker(session, model))
             if "encode" not in asker.operations:
@@ -172,6 +177,7 @@ def _row(recording: Recording, model: UserModel, side: Side) -> FileRow:
         reason = error.message
     return FileRow(
         who,
+        language,
         "" if reason and not counts.input[1] else _GETS.get(gets, gets),
         (counts.input[0], counts.input[1]),
         (counts.text[0], counts.text[1]),
@@ -191,23 +197,34 @@ def _worst(tally: Tally) -> str:
 
 def text_rows(rows: Sequence[FileRow]) -> Iterator[str]:
     """Return the lines of a table for a terminal, and what was not asked."""
-    table = [_HEAD, *(_cells(row) for row in rows if row.input[1])]
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    for who, gets, *numbers, worst in table if len(table) > 1 else ():
-        shown = [cell.rjust(width) for cell, width in zip(numbers, widths[2:-1], strict=True)]
-        yield "  ".join([who.ljust(widths[0]), gets.ljust(widths[1]), *shown, worst]).rstrip()
+    columns = _columns(rows)
+    if columns and len(columns[0]) > 1:
+        shown = [
+            [cell.ljust(width) if head in _LEFT else cell.rjust(width) for cell in (head, *cells)]
+            for head, *cells in columns
+            for width in [max(map(len, (head, *cells)))]
+        ]
+        yield from ("  ".join(row).rstrip() for row in zip(*shown, strict=True))
     yield from (f"{visible(row.who)}: {visible(row.reason)}" for row in rows if row.reason)
 
 
 def markdown_rows(rows: Sequence[FileRow]) -> Iterator[str]:
     """Return the same as a table in Markdown."""
-    yield f"| {' | '.join(_HEAD)} |"
-    yield "| --- | --- | ---: | ---: | ---: | --- |"
-    yield from (f"| {' | '.join(map(escape_markup, _cells(row)))} |" for row in rows if row.input[1])
+    head, *body = zip(*_columns(rows), strict=True)
+    yield f"| {' | '.join(head)} |"
+    yield f"| {' | '.join('---' if name in _LEFT else '---:' for name in head)} |"
+    yield from (f"| {' | '.join(map(escape_markup, row))} |" for row in body)
     yield ""
     yield from (f"- {escape_markup(visible(f'{row.who}: {row.reason}'))}" for row in rows if row.reason)
 
 
+def _columns(rows: Sequence[FileRow]) -> list[tuple[str, ...]]:
+    """Return the columns of a table of who was asked, each with its head, without those that say nothing."""
+    body = [_cells(row) for row in rows if row.input[1]]
+    columns = list(zip(_HEAD, *body, strict=True))
+    return [column for column in columns if column[0] == _HEAD[0] or {*column[1:]} - {"", "·"}]
+
+
 def _cells(row: FileRow) -> tuple[str, ...]:
     numbers = (f"{right:,} of {of:,}" if of else "·" for right, of in (row.input, row.text, row.positions))
-    return visible(row.who), visible(row.gets), *numbers, visible(row.worst)
+    return visible(row.who), visible(row.language), visible(row.gets), *numbers, visible(row.worst)
