@@ -14,9 +14,10 @@ from tokspec.judge.known_failures import KnownFailures
 from tokspec.judge.runner import Run, run
 from tokspec.judge.verdicts import effective_choices, join_rows, judge
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply
+from tokspec.results.one_file import FileRow
+from tokspec.results.recorded import Recorded
 from tokspec.results.rows import Listed, MatrixRow
 from tokspec.results.site.build import build_site
-from tokspec.results.vocabularies import Cell, Column
 from tokspec.suite.cases import Case, Suite
 from tokspec.suite.fixtures import load_suite
 
@@ -102,23 +103,23 @@ def rows(suite: Suite, hostile_run: Run) -> list[MatrixRow]:
 
 
 @pytest.fixture(scope="session")
-def columns(hostile_run: Run) -> list[Column]:
-    """Two vocabularies: one with which an implementation is hostile and one agrees, one that nobody loads."""
+def recorded(hostile_run: Run) -> dict[str, Recorded]:
+    """A model with which one implementation agrees, one is hostile and one loads nothing; and one that nobody loads."""
     hostile = f"{hostile_run.hello.name} {hostile_run.hello.version}".strip()
-    causes = [
-        {"cause": text, "texts": 3, "place": text, "text": text, "a": text, "b": HOSTILE[-1]} for text in HOSTILE[:25]
+    rows = [
+        FileRow("tokfast 0.3.0", "Python", "", (3000, 3000), (1000, 1000)),
+        FileRow(hostile, HOSTILE[1], "", (2999, 3000), (0, 1000), worst=HOSTILE[-1]),
+        FileRow(HOSTILE[4], "Go", reason=HOSTILE[0]),
     ]
-    counted = {"given": "tokenizer.json", "texts": 10}
-    cells = {
-        "tokfast 0.3.0": Cell("toy", "tokfast 0.3.0", as_it_is=True, fields={"ids": [10, 10]}, **counted),
-        hostile: Cell("toy", hostile, fields={"tokens": [4, 10]}, reason=HOSTILE[2], causes=causes, **counted),
-    }
-    nobody = {"tokfast 0.3.0": Cell("other", "tokfast 0.3.0", reason="loads no such file")}
-    return [Column("toy", "tokenizer.json", cells), Column("other", "tokenizer.json", nobody, fault=HOSTILE[0])]
+    asked = {row.who: "2026-11-29" for row in rows}
+    toy = Recorded("toy", "tokenizer.json", "tokenizer.json", "npm toy 1.0.0", "ab" * 32, asked, rows)
+    return {"toy": toy, "other": replace(toy, name="other", rows=rows[2:])}
 
 
 @pytest.fixture(scope="session")
-def site(suite: Suite, rows: list[MatrixRow], columns: list[Column], tmp_path_factory: pytest.TempPathFactory) -> Path:
+def site(
+    suite: Suite, rows: list[MatrixRow], recorded: dict[str, Recorded], tmp_path_factory: pytest.TempPathFactory
+) -> Path:
     folder = tmp_path_factory.mktemp("site")
-    build_site(rows, suite, folder, columns)
+    build_site(rows, suite, folder, recorded)
     return folder

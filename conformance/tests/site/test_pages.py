@@ -91,7 +91,7 @@ def test_long_pages_have_contents(site: Path, pages: dict[Path, Page], suite: Su
     choices, clauses = pages[site / "choices.html"], pages[site / "clauses.html"]
     assert {f"#{name}" for name in load_specification().choices} == {link for link in choices.links if link[0] == "#"}
     chapters = {f"#{clause.chapter}" for clause in load_specification().clauses.values()}
-    kinds = {"#all-choices", "#features", "#libraries", "#vocabularies"}
+    kinds = {"#all-choices", "#features", "#libraries", "#models"}
     assert {link for link in clauses.links if link[0] == "#"} == chapters | kinds
     streams = {
         f"#{clause.id.lower()}" for clause in load_specification().clauses.values() if clause.chapter[:2] == "16"
@@ -104,14 +104,9 @@ def test_long_pages_have_contents(site: Path, pages: dict[Path, Page], suite: Su
 
 @pytest.mark.slow
 def test_a_cell_leads_to_the_failures_of_its_chapter(site: Path, pages: dict[Path, Page]) -> None:
-    assert any(link.startswith("impl/script") and link.endswith("#04-bpe") for link in pages[site / "index.html"].links)
-
-
-@pytest.mark.slow
-def test_columns_of_vocabularies_are_explained(pages: dict[Path, Page], site: Path) -> None:
-    text = "".join(pages[site / "index.html"].text.split())
-    assert "tokenizer.json,ofthelibrarytokenizerstoy,other" in text
-    assert "-ranks" not in text
+    assert any(
+        link.startswith("impl/script") and link.endswith("#04-bpe") for link in pages[site / "chapters.html"].links
+    )
 
 
 @pytest.mark.slow
@@ -199,26 +194,17 @@ def test_tokens_that_cover_nothing_stand_beside_each_other(suite: Suite) -> None
 
 
 @pytest.mark.slow
-def test_the_front_page_has_the_vocabularies(pages: dict[Path, Page], site: Path) -> None:
-    links = sorted(link for link in pages[site / "index.html"].links if link.startswith("impl/tokfast/vocab"))
-    page = "impl/tokfast/vocabularies.html"
-    assert links == [page, f"{page}#other", f"{page}#toy"]
-    text = "".join(pages[site / page].text.split())
-    assert text.endswith("toyasitis100···toyAlltextsagree.Notloadedotherloadsnosuchfile")
-
-
-@pytest.mark.slow
-def test_what_differs_with_a_vocabulary_is_behind_its_cell(pages: dict[Path, Page], site: Path) -> None:
-    (page,) = [
-        page
-        for file, page in pages.items()
-        if file.name == "vocabularies.html" and file.parent.name not in ("docs", "tokfast")
+def test_the_front_page_leads_to_the_models(pages: dict[Path, Page], site: Path) -> None:
+    front = pages[site / "index.html"]
+    assert sorted(link for link in front.links if link.startswith("models/")) == [
+        "models/other.html",
+        "models/toy.html",
     ]
-    text = "".join(page.text.split())
-    assert "toyastokenizer.json·40··toy" in text
-    assert text.count("3texts:") == 6
-    assert text.endswith("19morecausesareinvocabularies.json.Notloaded")
-    assert len(json.loads((site / "vocabularies.json").read_text("utf-8"))) == 2
+    assert "toy1of2" in "".join(front.text.split())
+    text = "".join(pages[site / "models" / "toy.html"].text.split())
+    assert "tokfast0.3.0100%100%Python" in text
+    assert "99.96%0%" in text
+    assert "../impl/tokfast/index.html" in pages[site / "models" / "toy.html"].links
 
 
 EACH = {"tokens": ["[UNK]", "[UNK]", "ug"], "ids": [0, 0, 8], "spans": [[0, 1], [1, 2], [2, 4]]}

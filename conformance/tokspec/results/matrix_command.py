@@ -1,10 +1,9 @@
-"""``tokspec matrix``: every implementation that is here, by chapter, and by real vocabularies."""
+"""``tokspec matrix``: every implementation that is here, by the cases or by a file; or what is recorded of a model."""
 
 from __future__ import annotations
 
 import json
 import re
-import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -16,28 +15,25 @@ from tokspec.adapters.tokfast import WITH_CHOICES
 from tokspec.base.display import visible
 from tokspec.base.errors import DataError
 from tokspec.base.files import fixtures_folder, refuse_links, write_whole
-from tokspec.cli.options import COUNT, FILE, PROCESSES, fixtures_option, remove_result
+from tokspec.cli.options import COUNT, FILE, fixtures_option, remove_result
 from tokspec.cli.progress import ProgressBar
-from tokspec.compare.engines import count_processors
-from tokspec.compare.report import count
 from tokspec.compare.sides import Side, parse_side
 from tokspec.compare.texts import MADE
 from tokspec.formats.cautions import cautions_of
 from tokspec.formats.user_model import read_user_model
 from tokspec.report.ndjson import ndjson, origin
 from tokspec.results.one_file import ask_all, markdown_rows, text_rows
-from tokspec.results.recorded import find_result, heading
-from tokspec.results.rows import Listed, MatrixRow, announced, markdown_matrix, matrix, read_list, text_matrix
-from tokspec.results.vocabularies import Column, Vocabularies
-from tokspec.results.vocabularies_table import markdown_vocabularies, text_vocabularies
+from tokspec.results.recorded import Recorded, find_result, heading, read_results
+from tokspec.results.rows import MatrixRow, announced, markdown_matrix, matrix, read_list, text_matrix
 from tokspec.suite.cases import Suite
 from tokspec.suite.fixtures import load_suite
 
 #: What writes a site; its packages are not needed for judging.
-_Site: TypeAlias = Callable[[Sequence[MatrixRow], Suite, Path, Sequence[Column], Sequence[Mapping[str, Any]], str], int]
+_Site: TypeAlias = Callable[
+    [Sequence[MatrixRow], Suite, Path, Mapping[str, Recorded], Sequence[Mapping[str, Any]], str], int
+]
 
 _FORMS = {"text": text_matrix, "markdown": markdown_matrix}
-_VOCABULARY_FORMS = {"text": text_vocabularies, "markdown": markdown_vocabularies}
 
 
 @click.command("matrix", short_help="Judge every implementation that is here.")
@@ -48,18 +44,9 @@ _VOCABULARY_FORMS = {"text": text_vocabularies, "markdown": markdown_vocabularie
 @click.option("--address", default="", metavar="URL", help="With --html, where the site will be, for its badges.")
 @click.option("--reports", type=FILE, metavar="FOLDER", help="Write a report of each there.")
 @click.option("--html", type=FILE, metavar="FOLDER", help="Write a site of the results there.")
-@click.option(
-    "--vocabularies",
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
-    metavar="FOLDER",
-    help="Compare with the real vocabularies that are there, instead of judging; with --html, do both.",
-)
-@click.option(
-    "--model", metavar="FILE|NAME", help="Say what each makes of this file, instead of judging; or what is recorded."
-)
+@click.option("--model", metavar="FILE|NAME", help="Ask about this file instead of judging, or show what is recorded.")
 @click.option("--impl", "impls", multiple=True, metavar="NAME", help="With --model, ask these; NAME==VERSION is made.")
 @click.option("--made", type=COUNT, default=MADE, hidden=True)
-@click.option("--jobs", type=PROCESSES, metavar="N", help="Vocabularies at once.  [default: one a processor]")
 @click.option("--all", "every", is_flag=True, help="Fail where an implementation is not here.")
 def matrix_command(
     fixtures: Path | None,
@@ -69,11 +56,9 @@ def matrix_command(
     html: Path | None,
     history: Path | None,
     address: str,
-    vocabularies: Path | None,
     model: str | None,
     impls: tuple[str, ...],
     made: int,
-    jobs: int | None,
     every: bool,
 ) -> int:
     """Judge every implementation of a list, each against its known failures, and set them beside each other.
@@ -91,12 +76,8 @@ def matrix_command(
     tokspec matrix --model tokenizer.json
     tokspec matrix --model tokenizer.json --impl tokenizers --impl tokie --impl tokenizers==0.22.2
 
-    With --vocabularies each implementation is held to tokfast with every file of a folder, such as a tokenizer.json, a
-    SentencePiece .model or a file of ranks. What each came to is kept in the folder, and not computed again.
-
-    Exit status: 0 if every run conforms, 1 if one does not, 2 if none is here or a file of --vocabularies cannot be
-    compared. With --model: 0 if all that load the file give the right ids, 1 if one does not, 2 if none does, or one
-    that is named cannot be asked.
+    Exit status: 0 if every run conforms, 1 if one does not, 2 if none is here. With --model FILE: 0 if all that load
+    the file give the right ids, 1 if one does not, 2 if none does, or one that is named cannot be asked.
     """
     site = _site() if html else None
     if impls and not model:
@@ -112,14 +93,6 @@ def matrix_command(
         raise click.UsageError("--address is where the site will be; it begins with https:// or http://")
     histories = _histories(history) if history else ()
     listed, suite = read_list(file) if file else announced(), load_suite(fixtures)
-    columns: Sequence[Column] = ()
-    if vocabularies:
-        if reports and not html:
-            raise click.UsageError("--reports is of the cases; with --vocabularies alone there are none")
-        columns, lines = _compare_vocabularies(vocabularies, listed, jobs or count_processors(), form)
-        click.echo("\n".join(lines))
-        if not html:
-            return 2 if any(column.fault for column in columns) else 0
     if reports:
         refuse_links(reports)
         for earlier in reports.glob("*.ndjson"):  # of an implementation that is not here any more, too
@@ -129,15 +102,13 @@ def matrix_command(
     if reports:
         _write(rows, reports, suite.hash)
     if site and html:
-        pages = site(rows, suite, html, columns, histories, address)
+        pages = site(rows, suite, html, read_results(), histories, address)
         click.echo(f"{pages} pages; open {html / 'index.html'}\n")
     click.echo("\n".join(_FORMS[form](rows)))
     if not any(row.run for row in rows):
         raise DataError(
             "none of the list is here, and nothing was judged; install one", key=str(file or "tokspec matrix")
         )
-    if any(column.fault for column in columns):
-        return 2
     return 0 if all(row.run.is_green if row.run else not every for row in rows) else 1
 
 
@@ -171,23 +142,6 @@ def _list_of_checkout() -> Path | None:
     checkouts = (fixtures_folder().parent, Path())
     lists = (folder / "conformance" / "adapters" / "adapters.yaml" for folder in checkouts)
     return next((file for file in lists if file.is_file()), None)
-
-
-def _compare_vocabularies(
-    folder: Path, listed: Sequence[Listed], jobs: int, form: str
-) -> tuple[Sequence[Column], list[str]]:
-    start, computed = time.monotonic(), []
-    vocabularies = Vocabularies(folder, listed)
-    with ProgressBar("comparing vocabularies", len(vocabularies.formats) * len(vocabularies.sides)) as advance:
-
-        def note(is_new: bool) -> None:
-            computed.append(is_new)
-            advance()
-
-        columns = vocabularies.compare(jobs, note)
-    lines = list(_VOCABULARY_FORMS[form](vocabularies, columns))
-    cells, minutes = count(sum(computed), "cell"), (time.monotonic() - start) / 60
-    return columns, [*lines, f"\n{cells} computed and {len(computed) - sum(computed)} kept, in {minutes:.1f} minutes"]
 
 
 def _histories(file: Path) -> Sequence[Mapping[str, Any]]:

@@ -24,8 +24,10 @@ from tokspec.formats.user_model import CONVERTED, UserModel
 from tokspec.judge.verdicts import Verdict, effective_choices
 from tokspec.protocol.messages import Answer, Reply
 from tokspec.report.markdown import escape_markup
-from tokspec.results.vocabularies import library_of
 from tokspec.sessions.limits import Limits
+
+#: The libraries for which files of a format are made; of any other, tokenizers.
+_LIBRARIES = {"sentencepiece.model": "sentencepiece", "vocab.tiktoken": "tiktoken", "tekken.json": "tiktoken"}
 
 #: What a process may take.
 _LIMITS = Limits(case_seconds=20, start_seconds=120)
@@ -92,7 +94,7 @@ def ask_all(
 
 def _record(model: UserModel, made: int, file: Path) -> Recording:
     choices = {}
-    with suppress(DataError), open_side(Side(library_of(model.format)), _LIMITS) as session:
+    with suppress(DataError), open_side(Side(_LIBRARIES.get(model.format, "tokenizers")), _LIMITS) as session:
         choices = {name: each for name, each in effective_choices(session.hello).items() if name != "offset_unit"}
     with open_side(Side("tokfast", choices=choices), _LIMITS) as session:
         asker = _only_ids_and_text(Asker(session, model))

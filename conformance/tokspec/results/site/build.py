@@ -10,7 +10,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -22,10 +22,12 @@ from tokspec import __version__
 from tokspec.base.display import visible
 from tokspec.base.files import fixtures_folder, refuse_links, write_whole
 from tokspec.judge.compare import resolve
+from tokspec.judge.effects import Effect
 from tokspec.judge.known_failures import KnownFailures
 from tokspec.judge.runner import Run
 from tokspec.judge.scope import in_profile
 from tokspec.judge.verdicts import Result, Verdict
+from tokspec.results.recorded import Recorded
 from tokspec.results.rows import MatrixRow
 from tokspec.results.site.badges import badge_json, badge_svg
 from tokspec.results.site.documents import documents, inline, page_body, title_of
@@ -39,14 +41,13 @@ from tokspec.results.site.views import (
     chapter_title,
     choice_marks,
     describe_reply,
+    effect_cells,
     model_text,
+    model_view,
     options_taken,
     shown,
     token_rows,
-    vocabulary_view,
 )
-from tokspec.results.vocabularies import Cell as VocabularyCell
-from tokspec.results.vocabularies import Column
 from tokspec.suite.cases import Case, Suite
 from tokspec.suite.specification import load_specification
 
@@ -55,16 +56,8 @@ _HERE = Path(__file__).parent
 #: What the manual says about a row of one's own.
 _ADD_PAGE = "docs/add-your-implementation.html"
 
-#: And about the table of real vocabularies.
-_VOCABULARIES_PAGE = "docs/vocabularies.html"
-
-#: What a column of it is, by its format.
-_FORMATS = {
-    "tokenizer.json": "tokenizer.json, of the library tokenizers",
-    "sentencepiece.model": "model of SentencePiece (-pieces)",
-    "vocab.tiktoken": "ranks of tiktoken (-ranks)",
-    "tekken.json": "tekken.json of Mistral",
-}
+#: A case that the front page shows as an example: BPE merges in the order of ranks, not from left to right.
+_EXAMPLE = "bpe-toy-encode-bug"
 
 
 #: The letter of a verdict, by which two implementations are compared; any other is wrong.
@@ -75,11 +68,11 @@ def build_site(
     rows: Sequence[MatrixRow],
     suite: Suite,
     folder: Path,
-    columns: Sequence[Column] = (),
+    recorded: Mapping[str, Recorded] | None = None,
     histories: Sequence[Mapping[str, Any]] = (),
     address: str = "",
 ) -> int:
-    """Write the pages of a matrix, and of that of real vocabularies, into a folder, and return how many there are.
+    """Write the pages of a matrix, and of what is recorded of models, into a folder, and return how many there are.
 
     Pages of other releases that are in the folder stay, and are linked.
 
@@ -87,7 +80,7 @@ def build_site(
         rows: what each implementation came to.
         suite: the cases.
         folder: where the pages go.
-        columns: what each came to with real vocabularies.
+        recorded: what libraries made of published tokenizers, by the name of the tokenizer.
         histories: what the releases of implementations changed, as ``tokspec history --json`` writes it.
         address: where the site will be; badges are shown from there.
 
@@ -95,7 +88,7 @@ def build_site(
         DataError: a page cannot be written, or there is a link in the folder.
     """
     refuse_links(folder)
-    return _Site(rows, suite, folder, columns, histories, address).write()
+    return _Site(rows, suite, folder, recorded or {}, histories, address).write()
 
 
 def run_page(run: Run, title: str, command: str) -> str:
@@ -122,11 +115,12 @@ class _Site:
         rows: Sequence[MatrixRow],
         suite: Suite,
         folder: Path,
-        columns: Sequence[Column],
+        recorded: Mapping[str, Recorded],
         histories: Sequence[Mapping[str, Any]],
         address: str,
     ) -> None:
-        self.columns, self.histories = columns, {history["name"]: history["releases"] for history in histories}
+        self.models = [model_view(result) for result in recorded.values()]
+        self.histories = {history["name"]: history["releases"] for history in histories}
         self.address = f"{address.rstrip('/')}/" if address else ""
         seconds = os.environ.get("SOURCE_DATE_EPOCH")
         self.date = datetime.fromtimestamp(int(seconds), UTC).date() if seconds else datetime.now(UTC).date()
@@ -143,19 +137,17 @@ class _Site:
 
     def write(self) -> int:
         self.index()
+        self.by_chapter()
+        for model in self.models:
+            pages = {judged.name: judged.file for judged in self.judged}
+            self.page(f"models/{model['name']}.html", "model.html", model["name"], model=model, judged=pages)
         self.features()
         self.choices()
         self.clauses()
         self.compared()
         for judged in self.judged:
             self.implementation(judged)
-        for judged in self.with_vocabularies:
-            cells = [view for view in map(vocabulary_view, self.cells_of(judged)) if view]
-            file = f"impl/{judged.file}/vocabularies.html"
-            self.page(file, "vocabularies.html", judged.name, judged=judged, cells=cells)
         write_whole(self.folder / "results.json", json.dumps(self.everything()))
-        if self.columns:
-            write_whole(self.folder / "vocabularies.json", json.dumps([asdict(column) for column in self.columns]))
         for case in self.suite.cases.values():
             self.case(case)
         for clause in self.specification.clauses.values():
@@ -179,32 +171,41 @@ class _Site:
         write_whole(target, content)
         self.pages += 1
 
-    @property
-    def with_vocabularies(self) -> list[_Judged]:
-        """The implementations that have cells of real vocabularies."""
-        return [judged for judged in self.judged if any(self.cells_of(judged))]
-
-    def cells_of(self, judged: _Judged) -> list[VocabularyCell | None]:
-        hello = judged.run.hello
-        return [column.cells.get(f"{hello.name} {hello.version}".strip()) for column in self.columns]
-
     def index(self) -> None:
-        vocabularies = [
-            {
-                "file": judged.file,
-                "name": judged.name,
-                "language": shown(judged.run.hello.language, 30),
-                "engine": shown(judged.row.listed.engine, 60),
-                "cells": [vocabulary_view(cell) for cell in self.cells_of(judged)],
-            }
-            for judged in self.with_vocabularies
+        rows = [
+            {**self.about(judged), "all": all, "cells": cells, "untrusted": untrusted}
+            for judged in self.judged
+            for all, cells, untrusted in [effect_cells(judged.run)]
         ]
+        self.page(
+            "index.html",
+            "index.html",
+            "Which library for my model?",
+            models=self.models,
+            rows=rows,
+            effects=[effect.value for effect in Effect],
+            languages=sorted(
+                {*(row["language"] for row in rows), *(of for each in self.models for of in each["languages"])}
+            ),
+            example=_EXAMPLE if _EXAMPLE in self.suite.cases else "",
+            clause_count=sum(clause.level != "RETIRED" for clause in self.specification.clauses.values()),
+            case_count=len(self.suite),
+            absent=self.absent,
+            add_page=_ADD_PAGE if _ADD_PAGE in self.documents else "",
+            version=__version__,
+            fixtures=self.suite.hash,
+        )
+
+    def about(self, judged: _Judged) -> dict[str, str]:
+        """Return what tables say of an implementation."""
+        language, engine = shown(judged.run.hello.language, 30), shown(judged.row.listed.engine, 60)
+        return {"file": judged.file, "name": judged.name, "language": language, "engine": engine}
+
+    def by_chapter(self) -> None:
+        """Write the page of what passes in each chapter, and of each profile."""
         rows = [
             {
-                "file": judged.file,
-                "name": judged.name,
-                "language": shown(judged.run.hello.language, 30),
-                "engine": shown(judged.row.listed.engine, 60),
+                **self.about(judged),
                 "all": cell(judged.run.results),
                 "cells": [
                     (chapter, cell(result for result in judged.run.results if chapter_of(result.case) == chapter))
@@ -215,37 +216,14 @@ class _Site:
             for judged in self.judged
         ]
         self.page(
-            "index.html",
-            "index.html",
-            "Results",
+            "chapters.html",
+            "chapters.html",
+            "By chapter",
             rows=rows,
             chapters=[(chapter, chapter_title(chapter)) for chapter in self.chapters],
             profiles=list(self.specification.profiles),
-            vocabularies=vocabularies,
-            columns=[
-                (
-                    shown(column.vocabulary, 40),
-                    f"not compared: {shown(column.fault)}" if column.fault else column.format,
-                )
-                for column in self.columns
-            ],
-            formats=[
-                (
-                    _FORMATS.get(format, format),
-                    [shown(column.vocabulary, 40) for column in self.columns if column.format == format],
-                )
-                for format in dict.fromkeys(column.format for column in self.columns)
-            ],
-            vocabularies_page=_VOCABULARIES_PAGE if _VOCABULARIES_PAGE in self.documents else "",
             languages=sorted({row["language"] for row in rows}),
             engines=sorted({row["engine"] for row in rows}),
-            engine_count=len({row["engine"] for row in rows}),
-            clause_count=sum(clause.level != "RETIRED" for clause in self.specification.clauses.values()),
-            case_count=len(self.suite),
-            absent=self.absent,
-            add_page=_ADD_PAGE if _ADD_PAGE in self.documents else "",
-            version=__version__,
-            fixtures=self.suite.hash,
         )
 
     def features(self) -> None:
@@ -323,7 +301,7 @@ class _Site:
             choices=choices,
             features=FEATURES,
             judged=self.judged,
-            columns=[shown(column.vocabulary, 40) for column in self.columns],
+            models=self.models,
             words=json.dumps(SYNONYMS),
         )
 
@@ -374,7 +352,9 @@ class _Site:
         view = run_view(judged.run, command, listed.known, listed.engine)
         view["badges"] = list(self.badges(judged))
         view["file"] = judged.file
-        view["vocabularies"] = judged in self.with_vocabularies
+        view["models"] = [
+            model["name"] for model in self.models if judged.name in {row["name"] for row in model["rows"]}
+        ]
         place = f"impl/{judged.file}"
         view["versions"], view["home"] = self.versions(judged), listed.home
         letter = f"docs/letters/{judged.file}.html"

@@ -87,7 +87,7 @@ def run_view(run: Run, command: str, known: KnownFailures, engine: str) -> dict[
         "home": "",
         "letter": "",
         "file": "",
-        "vocabularies": False,
+        "models": (),
     }
 
 

@@ -53,8 +53,9 @@ document.addEventListener("DOMContentLoaded", () => {
     for (const { element, values } of items) {
       const fits = fields.every(({ value, tagName, dataset }) => {
         if (dataset.filter === "text") return !value.trim() || has(values.text, value);
-        const [wanted, own] = [value.trim().toLowerCase(), (values[dataset.filter] ?? "").toLowerCase()];
-        return !wanted || (tagName === "SELECT" ? own.split("|").includes(wanted) : own.includes(wanted));
+        const [wanted, own] = [value.trim().toLowerCase(), values[dataset.filter]?.toLowerCase()];
+        if (!wanted || own === undefined) return true; // what has no such value is of another list
+        return tagName === "SELECT" ? own.split("|").includes(wanted) : plain(own).includes(plain(wanted).trim());
       });
       element.hidden = !fits;
       if (fits) left.add(values.name);
@@ -72,7 +73,7 @@ document.addEventListener("DOMContentLoaded", () => {
     return left.size;
   };
   // The address keeps what was looked for, so that it can be sent to somebody.
-  const kept = [...fields, ...document.querySelectorAll("#feature, #model, #columns, #a, #b, #show")];
+  const kept = [...fields, ...document.querySelectorAll("#feature, #columns, #a, #b, #show")];
   const keyOf = (field) => field.dataset.filter ?? field.id;
   const remember = () => {
     const wanted = new URLSearchParams(kept.filter((field) => field.value !== (field.options?.[0].value ?? "")).map((field) => [keyOf(field), field.value]));
@@ -87,8 +88,8 @@ document.addEventListener("DOMContentLoaded", () => {
   }
   for (const field of fields) field.addEventListener("input", filter);
 
-  // Columns of features or vocabularies whose name, group or synonyms have every word.
-  const feature = document.querySelector("#feature, #model");
+  // Columns of features whose name, group or synonyms have every word.
+  const feature = document.getElementById("feature");
   const narrow = () => {
     document.querySelectorAll("thead [data-feature]").forEach((head) => {
       const hidden = feature.value.trim() !== "" && !has(plain(head.dataset.feature), feature.value);
@@ -97,18 +98,6 @@ document.addEventListener("DOMContentLoaded", () => {
   };
   feature?.addEventListener("input", narrow);
   if (feature) narrow();
-
-  // A field that stands beside two tables is one field.
-  for (const field of document.querySelectorAll("[data-same]")) {
-    const first = document.querySelector(`[data-filter=${field.dataset.same}]`);
-    field.value = first.value;
-    for (const [from, to] of [[field, first], [first, field]])
-      from.addEventListener("input", () => {
-        if (to.value === from.value) return;
-        to.value = from.value;
-        to.dispatchEvent(new Event("input"));
-      });
-  }
 
   // Two implementations beside each other: of each case there is a letter for every one.
   const [one, another, which] = ["a", "b", "show"].map((id) => document.getElementById(id));

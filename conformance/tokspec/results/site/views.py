@@ -5,18 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import ROUND_DOWN, Decimal
 from typing import Any
 
 from tokspec.base.display import compact, shorten, visible
 from tokspec.judge.compare import ABSENT
 from tokspec.judge.diagnosis import group_failures
 from tokspec.judge.runner import Run
+from tokspec.judge.scope import in_profile
 from tokspec.judge.truncate import Extract
 from tokspec.judge.verdicts import Result, Verdict, count_verdicts
 from tokspec.protocol.messages import Answer, Refused, Reply
-from tokspec.results.vocabularies import FIELDS
-from tokspec.results.vocabularies import Cell as VocabularyCell
-from tokspec.results.vocabularies_table import percent
+from tokspec.results.one_file import FileRow
+from tokspec.results.recorded import Recorded
 from tokspec.suite.cases import Case
 from tokspec.suite.specification import load_specification
 
@@ -39,8 +40,8 @@ KNOWN = (Verdict.KNOWN_FAILURE, Verdict.AS_ORIGIN)
 #: Who is asked a smaller share of the cases has a paler cell.
 _LITTLE = 0.1
 
-#: Causes that are shown of an implementation with a real vocabulary.
-_CAUSES = 6
+#: The profile about users' texts that become special tokens, which has a column of its own.
+_UNTRUSTED = "untrusted-text"
 
 
 def shown(value: Any, longest: int = _LONGEST) -> str:
@@ -330,24 +331,82 @@ def choice_marks(run: Run) -> dict[str, str]:
     return marks
 
 
-def vocabulary_view(cell: VocabularyCell | None) -> dict[str, Any] | None:
-    """Return what is shown of an implementation with a real vocabulary."""
-    if cell is None:
-        return None
-    share = cell.share()
-    causes = [
-        {key: shown(value) if key != "texts" else value for key, value in cause.items()}
-        for cause in cell.causes[:_CAUSES]
+def percent(right: int, of: int) -> str:
+    """Write a share; 100 is all and nothing less.
+
+    >>> percent(9999, 10000), percent(10000, 10000), percent(299_999, 300_000), percent(0, 0)
+    ('99.99', '100', '99.999', '·')
+    """
+    if not of or right in (0, of):
+        return "·" if not of else "100" if right else "0"
+    share = Decimal(100 * right) / of
+    places = next((places for places in range(3) if share < 100 - Decimal(10) ** -places), 3)
+    return str(share.quantize(Decimal(10) ** -places, ROUND_DOWN))
+
+
+@dataclass(frozen=True)
+class Share:
+    """How much of what was asked is right, as a cell shows it."""
+
+    right: int
+    of: int
+
+    @property
+    def percent(self) -> str:
+        """The share in percent; a dot if nothing was asked."""
+        return percent(self.right, self.of)
+
+    @property
+    def level(self) -> str:
+        """The class of the cell, which is its colour."""
+        return level_of(self.right / self.of) if self.of else "unasked"
+
+    @property
+    def share(self) -> float:
+        """The key by which a column is sorted; −1 where nothing was asked."""
+        return self.right / self.of if self.of else -1.0
+
+
+def effect_cells(run: Run) -> tuple[Share, list[tuple[str, Share | int]], Share]:
+    """Return what a library gets right: of all that it was asked; by effect; and of users' texts that stay text.
+
+    An effect of which no case asks in particular, such as a crash, has the number of cases that fail by it.
+    """
+    counts = run.by_effect
+    failing = sum(failing for _, _, failing in counts.values())
+    asked = sum(each.verdict not in _NOT_ASKED for each in run.results)
+    cells: list[tuple[str, Share | int]] = [
+        (effect.value, Share(right, asked) if asked else failing) for effect, (asked, right, failing) in counts.items()
     ]
+    untrusted = cell(in_profile(run.results, _UNTRUSTED))
+    return Share(asked - failing, asked), cells, Share(untrusted.passed, untrusted.asked)
+
+
+def model_view(result: Recorded) -> dict[str, Any]:
+    """Return what is shown of a published tokenizer: the libraries that load it, the best first, and the others."""
+    loaded = [row for row in result.rows if row.input[1]]
     return {
-        "name": shown(cell.vocabulary, 40),
-        "percent": percent(share),
-        "mark": "" if share is None or cell.as_it_is else "~",
-        "level": "unasked" if share is None else level_of(share),
-        "share": -1 if share is None else round(share, 4),
-        "given": f"{'as it is' if cell.as_it_is else f'as {shown(cell.given, 40)}'}" if share is not None else "",
-        "fields": [(percent(cell.share(name)), cell.fields.get(name)) for name in FIELDS],
-        "reason": shown(cell.reason),
-        "causes": causes,
-        "more": len(cell.causes) - len(causes),
+        "name": result.name,
+        "title": f"{result.file} of {result.package}",
+        "sha256": result.sha256,
+        "days": sorted({*result.asked.values()}),
+        "rows": [_row_view(row) for row in loaded],
+        "right": sum(is_right(row) for row in loaded),
+        "not_loaded": [(shown(row.who, 60), shown(row.reason)) for row in result.rows if not row.input[1]],
+        "languages": sorted({shown(row.language, 30) for row in loaded}),
+    }
+
+
+def is_right(row: FileRow) -> bool:
+    """Say whether a library gives every id and every text."""
+    return row.input[0] == row.input[1] and row.text[0] == row.text[1] and not row.reason
+
+
+def _row_view(row: FileRow) -> dict[str, Any]:
+    return {
+        "name": shown(row.who, 60),
+        "language": shown(row.language, 30),
+        "input": Share(*row.input),
+        "text": Share(*row.text),
+        "worst": shown(row.worst or row.reason, 160),
     }
