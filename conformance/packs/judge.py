@@ -53,10 +53,10 @@ _EXPLAINED, _SHOWN = 500, 40
 
 
 class Tally:
-    """How many answers of one library are right, and the causes of the others, each with its shortest text."""
+    """How many answers of one library are those of another, and the causes of the others, each with its shortest text."""
 
-    def __init__(self, published: Published) -> None:
-        self._published = published
+    def __init__(self, published: Published, right: str) -> None:
+        self._published, self._right = published, right
         self.input, self.text = [0, 0], [0, 0]
         self._causes, self._shortest = Counter[str](), dict[str, str]()
 
@@ -70,7 +70,7 @@ class Tally:
         self, operation: str, input: Mapping[str, Any], right: Mapping[str, Any], given: Mapping[str, Any]
     ) -> None:
         """Count the cause of a wrong answer; one without values is a refusal."""
-        cause = self._published.cause(operation, input, right, given, "the pack")
+        cause = self._published.cause(operation, input, right, given, self._right)
         text = input["text"] if operation == "encode" else right["text"]
         self._causes[cause] += 1
         self._shortest[cause] = min(self._shortest.get(cause, text), text, key=len)
@@ -91,7 +91,7 @@ def ask(impl: str, published: Published, pack: RecordingFile, parts: Sequence[Sw
         who = f"{hello.name} {hello.version}"
         if published.format not in hello.formats:
             return None
-        tally = Tally(published)
+        tally = Tally(published, str(pack.header.implementation["name"]))
         reason = _ask_lines(session, published, pack, tally) or _ask_sweep(session, published, parts, tally)
     input, text = ((counts[0], counts[1]) for counts in (tally.input, tally.text))
     return FileRow(who, hello.language, "", input, text, worst=tally.worst, reason=reason)

@@ -18,6 +18,8 @@ AXE = Path(__file__).parent / "node_modules" / "axe-core" / "axe.min.js"
 #: One page of each kind, and those of the implementation that does harm.
 KINDS = [
     "index",
+    "chapters",
+    "models/toy",
     "choices",
     "clauses",
     "compare",
@@ -70,12 +72,12 @@ def test_every_page_opens_without_an_error_or_a_foreign_request(site: Path, page
     assert [url for url in page.requested if not url.startswith((own, "data:,"))] == []
 
 
-#: The table of the suite's cases; that of real vocabularies stands below it.
+#: The table of the suite's cases.
 SUITE = "[aria-label='Results of all implementations']"
 
 
 def test_filters_leave_the_rows_that_fit(site: Path, page: Any) -> None:
-    page.goto(address(site, "index"))
+    page.goto(address(site, "chapters"))
     assert page.inner_text("#count") == "3 of 3 implementations"
     page.fill("[data-filter=name]", "tokf")
     assert page.inner_text("#count") == "1 of 3 implementations"
@@ -86,7 +88,7 @@ def test_filters_leave_the_rows_that_fit(site: Path, page: Any) -> None:
 
 
 def test_columns_sort_by_click_and_by_key(site: Path, page: Any) -> None:
-    page.goto(address(site, "index"))
+    page.goto(address(site, "chapters"))
     passed = f"{SUITE} thead th:nth-child(3)"
 
     def order() -> list[int]:
@@ -101,32 +103,33 @@ def test_columns_sort_by_click_and_by_key(site: Path, page: Any) -> None:
     assert order() == sorted(order())
 
 
-#: That of real vocabularies.
-VOCABULARIES = "[aria-label='Results with real vocabularies']"
+#: That of the libraries that load a model.
+MODEL = "[aria-label='Libraries that load toy']"
 
 
-def test_the_table_of_real_vocabularies_sorts_by_click_and_by_key(site: Path, page: Any) -> None:
-    page.goto(address(site, "index"))
-    toy = f"{VOCABULARIES} thead th:nth-child(2)"
+def test_the_libraries_of_a_model_are_ranked_and_sort_by_key(site: Path, page: Any) -> None:
+    page.goto(address(site, "models/toy"))
+    ids = f"{MODEL} thead th:nth-child(2)"
 
     def shares() -> list[str]:
-        return page.locator(f"{VOCABULARIES} tbody td:nth-child(2)").all_inner_texts()
+        return page.locator(f"{MODEL} tbody td:nth-child(2)").all_inner_texts()
 
-    before = page.locator(f"{SUITE} tbody th").all_inner_texts()
-    page.click(f"{toy} button")
-    assert (page.get_attribute(toy, "aria-sort"), shares()) == ("descending", ["100", "~40"])
-    page.focus(f"{toy} button")
+    assert shares() == ["100 %", "99.96 %"]
+    page.focus(f"{ids} button")
     page.keyboard.press("Enter")
-    assert (page.get_attribute(toy, "aria-sort"), shares()) == ("ascending", ["~40", "100"])
-    assert page.locator(f"{SUITE} tbody th").all_inner_texts() == before
+    page.keyboard.press("Enter")
+    assert (page.get_attribute(ids, "aria-sort"), shares()) == ("ascending", ["99.96 %", "100 %"])
+    page.select_option("[data-filter=language]", "Python")
+    assert page.locator(f"{MODEL} tbody tr:visible th").all_inner_texts() == ["tokfast 0.3.0"]
+    assert page.inner_text("#count") == "1 of 2 libraries"
 
 
-@pytest.mark.parametrize("table", [SUITE, VOCABULARIES])
+@pytest.mark.parametrize("name", ["index", "chapters"])
 @pytest.mark.parametrize("width", [1200, 400])
-def test_the_heads_of_a_table_stay_in_sight(site: Path, page: Any, table: str, width: int) -> None:
-    page.set_viewport_size({"width": width, "height": 60})
-    page.goto(address(site, "index"))
-    frame = page.locator(table)
+def test_the_heads_of_a_table_stay_in_sight(site: Path, page: Any, name: str, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 110})
+    page.goto(address(site, name))
+    frame = page.locator(SUITE)
     frame.evaluate("frame => { frame.scrollTop = 1000; frame.scrollIntoView(); }")
     assert frame.evaluate("frame => frame.scrollTop") > 10
     for head in frame.locator("thead th:visible").all():
@@ -168,8 +171,8 @@ def test_causes_open_and_close_together_by_key(site: Path, page: Any) -> None:
     assert page.locator("details[data-group]").evaluate_all(opened) == [every, 0]
 
 
-def test_a_cell_of_the_front_shows_the_failures_of_its_chapter(site: Path, page: Any) -> None:
-    page.goto(address(site, "index"))
+def test_a_cell_shows_the_failures_of_its_chapter(site: Path, page: Any) -> None:
+    page.goto(address(site, "chapters"))
     page.click(f"{SUITE} tbody a[href^='impl/script'][href$='#04-bpe']")
     page.wait_for_url("**/impl/script*/**")
     page.wait_for_function("document.querySelector('[data-filter=chapter]').value === '04-bpe'")
@@ -256,14 +259,19 @@ def test_a_cell_of_a_feature_shows_what_fails_of_it(site: Path, page: Any) -> No
     assert all(re.fullmatch("[0-9]+ of [0-9]+ cases?", text) for text in counts)
 
 
-def test_a_model_leaves_its_columns(site: Path, page: Any) -> None:
+def test_the_front_page_filters_models_and_libraries(site: Path, page: Any) -> None:
     page.goto(address(site, "index"))
-    heads = page.locator(f"{VOCABULARIES} thead th.up:visible")
-    assert heads.count() == 2
-    page.fill("#model", "oth")
-    assert heads.all_inner_texts() == ["other"]
+    models, libraries = page.locator(".models li:visible a"), page.locator(f"{SUITE} tbody tr:visible")
+    assert (models.all_inner_texts(), libraries.count()) == (["other", "toy"], 3)
+    page.fill("[data-filter=model]", "to")
+    assert (models.all_inner_texts(), libraries.count()) == (["toy"], 3)
     page.reload()
-    assert (page.input_value("#model"), heads.all_inner_texts()) == ("oth", ["other"])
+    assert (page.input_value("[data-filter=model]"), models.all_inner_texts()) == ("to", ["toy"])
+    page.fill("[data-filter=model]", "")
+    page.select_option("[data-filter=language]", "Python")
+    assert (models.all_inner_texts(), libraries.count()) == (["toy"], 2)
+    page.fill("[data-filter=library]", "tokf")
+    assert (models.all_inner_texts(), libraries.count()) == (["toy"], 1)
 
 
 def test_the_keyboard_reaches_a_case_from_the_front(site: Path, page: Any) -> None:
@@ -306,18 +314,15 @@ def test_without_scripts_the_table_is_there(site: Path, browser: Any) -> None:
 #: What is asked, the clicks from the front page that answer it, at most three, and where the answer stands.
 QUESTIONS = {
     "What can the library do?": (
-        ["main a:text-is('what each can do')"],
+        ["main a:text-is('by feature')"],
         "[aria-label='Features of all libraries'] tbody tr",
     ),
     "What is wrong in its BPE?": (
-        [f"{SUITE} tbody a[href^='impl/script'][href$='#04-bpe']"],
+        ["main a:text-is('by chapter and profile')", f"{SUITE} tbody a[href^='impl/script'][href$='#04-bpe']"],
         "details[data-group]:not([hidden]) summary",
     ),
-    "Does it read my model, and what differs?": (
-        [f"{VOCABULARIES} tbody a[href^='impl/script'][href$='#toy']"],
-        "h2[id='toy']",
-    ),
-    "What differs between two libraries?": (["main a:text-is('two beside each other')"], "#sum"),
+    "Which library is right for my model?": ([".models a:text-is('toy')"], f"{MODEL} tbody tr"),
+    "What differs between two libraries?": (["main a:text-is('two libraries side by side')"], "#sum"),
     "Which rule is about merges, and who breaks it?": (
         ["header a:text-is('clauses and cases')", "a:text-is('BPE-ENC-3')"],
         "h2:text-is('Who fails it')",

@@ -119,7 +119,7 @@ class _Site:
         histories: Sequence[Mapping[str, Any]],
         address: str,
     ) -> None:
-        self.models = [model_view(result) for result in recorded.values()]
+        self.models = [model_view(result) for _, result in sorted(recorded.items())]
         self.histories = {history["name"]: history["releases"] for history in histories}
         self.address = f"{address.rstrip('/')}/" if address else ""
         seconds = os.environ.get("SOURCE_DATE_EPOCH")
