@@ -5,8 +5,8 @@
 runs all that are installed and built, and writes ``passes.json``, what "implementations" in ``verified_by`` may claim:
 of each implementation its version, its family and a digest of the cases that it passed, and of each case those that
 passed it. An implementation that is not here keeps what was recorded of it. Implementations of one family, such as
-ports of another, are one piece of evidence. If all are here, it also writes the results of the README, those by
-chapter, and the table of components. That is for maintainers: who adds a case needs no library.
+ports of another, are one piece of evidence. If all are here, it also writes the tables of docs/results.md, those rows
+of them that the README shows, and the table of components. That is for maintainers: who adds a case needs no library.
 """
 
 from __future__ import annotations
@@ -33,6 +33,20 @@ README = HERE.parent.parent / "README.md"
 RESULTS = HERE.parent.parent / "docs" / "results.md"
 
 UNSUPPORTED = Verdict.UNSUPPORTED
+
+#: Whose rows the README shows.
+BEST_KNOWN = (
+    "tokenizers",
+    "sentencepiece",
+    "tiktoken",
+    "@huggingface/tokenizers",
+    "gpt-tokenizer",
+    "js-tiktoken",
+    "node-llama-cpp",
+    "sugarme/tokenizer",
+    "kitoken",
+    "jtokkit",
+)
 
 #: The suite's own, which is no evidence for itself.
 OURS = "tokfast"
@@ -121,13 +135,15 @@ def figures(suite: Suite) -> dict[Path, str]:
         if not row.run:
             print(f"{row.listed.name}: {row.missing}; what was recorded of it stays", file=sys.stderr)
     if all(row.run for row in rows):
-        new[RESULTS] = put(RESULTS, markdown_matrix(rows))
-        new[README] = put(README, by_effect(rows))
+        whole = put(RESULTS.read_text("utf-8"), "matrix", markdown_matrix(rows))
+        new[RESULTS] = put(whole, "effects", by_effect(rows))
+        best_known = [row for row in rows if row.run and row.run.hello.name in BEST_KNOWN]
+        new[README] = put(README.read_text("utf-8"), "matrix", by_effect(best_known))
     return new
 
 
 def by_effect(rows: Iterable[MatrixRow]) -> list[str]:
-    """Return the table of the README: of each implementation how many cases pass, and what the others cost."""
+    """Return a table: of each implementation how many cases pass, and what the others cost."""
     heads = ["implementation", "language", "asked", "right", *(effect.value for effect in Effect), "untrusted text"]
     lines = [f"| {' | '.join(heads)} |", f"| --- | --- |{' ---: |' * (len(heads) - 2)}"]
     for run in (row.run for row in rows if row.run):
@@ -141,10 +157,10 @@ def by_effect(rows: Iterable[MatrixRow]) -> list[str]:
     return lines
 
 
-def put(page: Path, lines: Iterable[str]) -> str:
-    """Return a page with these lines between its marks."""
-    before, mark, rest = page.read_text("utf-8").partition("<!-- matrix -->\n")
-    _, end, behind = rest.partition("<!-- end of matrix -->")
+def put(page: str, name: str, lines: Iterable[str]) -> str:
+    """Return a page with these lines between the marks of a name."""
+    before, mark, rest = page.partition(f"<!-- {name} -->\n")
+    _, end, behind = rest.partition(f"<!-- end of {name} -->")
     return "".join([before, mark, *(f"{line}\n" for line in lines), end, behind])
 
 

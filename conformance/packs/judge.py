@@ -53,7 +53,7 @@ _EXPLAINED, _SHOWN = 500, 40
 
 
 class Tally:
-    """How many answers of one library are those of another, and the causes of the others, each with its shortest text."""
+    """How many answers of a library are right, and the causes of the others, each with its shortest text."""
 
     def __init__(self, published: Published, right: str) -> None:
         self._published, self._right = published, right

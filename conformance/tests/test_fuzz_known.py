@@ -184,8 +184,8 @@ def test_a_port_sets_aside_whole_clauses_and_no_others() -> None:
 
 def test_the_table_of_dissents_names_implementations_as_they_name_themselves() -> None:
     table = (specification_folder() / "08-choices.md").read_text("utf-8").partition("## Dissents")[2]
-    readme = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
-    matrix = readme.partition("<!-- matrix -->")[2].partition("<!-- end of matrix -->")[0].replace("\\_", "_")
+    page = (Path(__file__).parents[2] / "docs" / "results.md").read_text("utf-8")
+    matrix = page.partition("<!-- effects -->")[2].partition("<!-- end of effects -->")[0].replace("\\_", "_")
     matrix = matrix.replace("<code>@</code>", "@")
     named = {name for cell in re.findall(r"^\| ([^|]+) \| [A-Z]", table, re.MULTILINE) for name in cell.split(", ")}
     assert named - set(re.findall(r"^\| ([^|]+) \|", matrix, re.MULTILINE)) == set()
