@@ -13,7 +13,7 @@ from random import Random
 from typing import Any
 
 from published import Published
-from texts import patterns
+from telling import patterns
 
 import tokref
 from tokfast import FastTokenizer

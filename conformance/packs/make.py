@@ -152,7 +152,7 @@ class Maker:
         value = values.get(first, {})
         if len(value) < len(fields) or None in value.get("ids", ()):
             return None
-        alike = {engine: other for engine, other in values.items() if other == value}
+        alike: dict[Engine, Mapping[str, Any]] = {engine: other for engine, other in values.items() if other == value}
         others = {engine: other for engine, other in values.items() if len(other) == len(value) and other != value}
         stands = len({engine.maker for engine in alike}) > 1
         if not stands:

@@ -18,7 +18,7 @@ from tokspec.judge.causes import Seen, cause_of_difference
 sys.path[:0] = [str(Path(__file__).parents[1] / "tests" / "shipped")]
 
 from fetch import file_of, read_manifest  # noqa: E402
-from texts import Telling  # noqa: E402
+from telling import Telling  # noqa: E402
 
 #: Of every so many texts one is encoded with what a post-processor adds, and one with the text before it as a pair.
 WITH_ADDED, WITH_PAIR = 4, 16
