@@ -461,9 +461,8 @@ def _with_added(tokenizer: Tokenizer, fast: FastTokenizer, what: str, content: s
     elif what == "lost of its kind":
         kept = tuple(token for token in tokens if token.special != special)
     else:
-        kept = tuple(
-            replace(each, **{what: not getattr(each, what)}) if each.content == content else each for each in tokens
-        )
+        turned: dict[str, Any] = {what: not next(getattr(each, what) for each in tokens if each.content == content)}
+        kept = tuple(replace(each, **turned) if each.content == content else each for each in tokens)
     lost = {token.content for token in tokens} - {token.content for token in kept} or {content}
     changed = _alike(replace(tokenizer, added_tokens=kept), fast)
     return Faulty(changed, stage="added", needles=tuple(each.encode() for each in sorted(lost)))

@@ -143,7 +143,7 @@ class Maker:
         The reference is asked only where no other maker gives it, for it is slow. What differs is noted.
         """
         fields = ("text",) if operation == "decode" else ("ids", "type_ids") if "pair" in input else ("ids",)
-        values = {
+        values: dict[Engine, Mapping[str, Any]] = {
             engine: {field: reply.result[field] for field in fields if field in reply.result}
             for engine, reply in replies.items()
             if isinstance(reply, Answer)
@@ -152,7 +152,7 @@ class Maker:
         value = values.get(first, {})
         if len(value) < len(fields) or None in value.get("ids", ()):
             return None
-        alike: dict[Engine, Mapping[str, Any]] = {engine: other for engine, other in values.items() if other == value}
+        alike = {engine: other for engine, other in values.items() if other == value}
         others = {engine: other for engine, other in values.items() if len(other) == len(value) and other != value}
         stands = len({engine.maker for engine in alike}) > 1
         if not stands:

@@ -65,7 +65,7 @@ class Asked:
             return faulty.stage != "model" or not faulty.needles
         text = input["text"]
         if faulty.stage == "text":
-            return faulty.text(text) != text
+            return bool(faulty.text(text) != text)
         if faulty.stage == "pieces":
             return hash(_pieces(faulty.fast, text)) != self._pieces_of[place]
         normalized = self._normalized[place]

@@ -2,7 +2,7 @@
 
 ``python conformance/packs/who_notices.py draw FOLDER`` writes ``faults.jsonl``, the same for the same files.
 ``python conformance/packs/who_notices.py measure FOLDER NAME ...`` says of each fault whether the lines of the
-tokenizer's pack notice it, whether its sweep does, and which of ``--texts`` random texts of the same kinds is the first.
+tokenizer's pack notice it, whether its sweep does, and which of ``--texts`` random texts is the first that does.
 ``python conformance/packs/who_notices.py table FILE ...`` makes a table of what was measured.
 """
 
