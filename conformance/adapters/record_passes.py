@@ -6,7 +6,8 @@ runs all that are installed and built, and writes ``passes.json``, what "impleme
 of each implementation its version, its family and a digest of the cases that it passed, and of each case those that
 passed it. An implementation that is not here keeps what was recorded of it. Implementations of one family, such as
 ports of another, are one piece of evidence. If all are here, it also writes the tables of docs/results.md, those rows
-of them that the README shows, and the table of components. That is for maintainers: who adds a case needs no library.
+of them that the README shows, the same in ``fixtures/results.json`` for the site, and the table of components. That is
+for maintainers: who adds a case needs no library.
 """
 
 from __future__ import annotations
@@ -19,10 +20,13 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from tokspec.base.files import fixtures_folder
 from tokspec.judge.effects import Effect
 from tokspec.judge.scope import in_profile
 from tokspec.judge.verdicts import Verdict
 from tokspec.report.markdown import escape_markup
+from tokspec.results.recorded import RESULTS, Library, read_results
+from tokspec.results.recorded import written as written_results
 from tokspec.results.rows import MatrixRow, markdown_matrix, matrix, read_list
 from tokspec.suite.cases import Case, Suite
 from tokspec.suite.fixtures import load_suite
@@ -30,7 +34,7 @@ from tokspec.suite.fixtures import load_suite
 HERE = Path(__file__).parent
 FILE = HERE / "passes.json"
 README = HERE.parent.parent / "README.md"
-RESULTS = HERE.parent.parent / "docs" / "results.md"
+PAGE = HERE.parent.parent / "docs" / "results.md"
 
 UNSUPPORTED = Verdict.UNSUPPORTED
 
@@ -135,8 +139,10 @@ def figures(suite: Suite) -> dict[Path, str]:
         if not row.run:
             print(f"{row.listed.name}: {row.missing}; what was recorded of it stays", file=sys.stderr)
     if all(row.run for row in rows):
-        whole = put(RESULTS.read_text("utf-8"), "matrix", markdown_matrix(rows))
-        new[RESULTS] = put(whole, "effects", by_effect(rows))
+        whole = put(PAGE.read_text("utf-8"), "matrix", markdown_matrix(rows))
+        new[PAGE] = put(whole, "effects", by_effect(rows))
+        libraries = [Library.of(row.run) for row in rows if row.run]
+        new[fixtures_folder() / RESULTS] = written_results(read_results(), libraries)
         best_known = [row for row in rows if row.run and row.run.hello.name in BEST_KNOWN]
         new[README] = put(README.read_text("utf-8"), "matrix", by_effect(best_known))
     return new

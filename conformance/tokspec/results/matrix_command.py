@@ -23,14 +23,14 @@ from tokspec.formats.cautions import cautions_of
 from tokspec.formats.user_model import read_user_model
 from tokspec.report.ndjson import ndjson, origin
 from tokspec.results.one_file import ask_all, markdown_rows, text_rows
-from tokspec.results.recorded import Recorded, find_result, heading, read_results
+from tokspec.results.recorded import Library, Recorded, find_result, heading, read_libraries, read_results
 from tokspec.results.rows import MatrixRow, announced, markdown_matrix, matrix, read_list, text_matrix
 from tokspec.suite.cases import Suite
 from tokspec.suite.fixtures import load_suite
 
 #: What writes a site; its packages are not needed for judging.
 _Site: TypeAlias = Callable[
-    [Sequence[MatrixRow], Suite, Path, Mapping[str, Recorded], Sequence[Mapping[str, Any]], str], int
+    [Sequence[MatrixRow], Suite, Path, Mapping[str, Recorded], Sequence[Library], Sequence[Mapping[str, Any]], str], int
 ]
 
 _FORMS = {"text": text_matrix, "markdown": markdown_matrix}
@@ -102,7 +102,7 @@ def matrix_command(
     if reports:
         _write(rows, reports, suite.hash)
     if site and html:
-        pages = site(rows, suite, html, read_results(), histories, address)
+        pages = site(rows, suite, html, read_results(), read_libraries(), histories, address)
         click.echo(f"{pages} pages; open {html / 'index.html'}\n")
     click.echo("\n".join(_FORMS[form](rows)))
     if not any(row.run for row in rows):

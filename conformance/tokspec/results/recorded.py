@@ -1,6 +1,7 @@
-"""What is recorded of published tokenizers: how many ids and texts each library gets right, asked by their packs.
+"""What is recorded: what each library makes of each published tokenizer, and how it does in the cases, by effect.
 
-``conformance/packs/judge.py`` asks, and writes ``fixtures/results.json``.
+It stands in ``fixtures/results.json``. ``conformance/packs/judge.py`` writes what is recorded of tokenizers, and
+``conformance/adapters/record_passes.py`` what is recorded of libraries.
 """
 
 from __future__ import annotations
@@ -14,6 +15,9 @@ from typing import Any
 from tokspec.base.display import did_you_mean
 from tokspec.base.errors import DataError
 from tokspec.base.files import fixtures_folder
+from tokspec.judge.runner import Run
+from tokspec.judge.scope import in_profile
+from tokspec.judge.verdicts import Verdict
 from tokspec.results.one_file import FileRow
 
 RESULTS = "results.json"
@@ -36,12 +40,57 @@ class Recorded:
     rows: Sequence[FileRow]
 
 
+@dataclass(frozen=True)
+class Library:
+    """How a library does in the cases: how many it is asked and gets right, and the same by what they cost.
+
+    ``effects`` has for each effect how many cases ask of it, how many of these are right, and of how many failing cases
+    it is the worst. ``untrusted`` is how many cases about users' texts pass, and of how many.
+    """
+
+    name: str
+    language: str
+    right: int
+    asked: int
+    effects: Mapping[str, tuple[int, int, int]]
+    untrusted: tuple[int, int]
+
+    @classmethod
+    def of(cls, run: Run) -> Library:
+        """Sum up a run."""
+        asked = [each for each in run.results if each.verdict not in (Verdict.UNSUPPORTED, Verdict.NOT_RUN)]
+        right = sum(each.verdict is Verdict.PASS for each in asked)
+        untrusted = list(in_profile(asked, "untrusted-text"))
+        passed = sum(each.verdict is Verdict.PASS for each in untrusted)
+        effects = {effect.value: counts for effect, counts in run.by_effect.items()}
+        name, language = f"{run.hello.name} {run.hello.version}".strip(), run.hello.language
+        return cls(name, language, right, len(asked), effects, (passed, len(untrusted)))
+
+
 def read_results(file: Path | None = None) -> dict[str, Recorded]:
-    """Read what is recorded, by the name of the tokenizer; of an installation unless a file is given."""
+    """Read what is recorded, by the name of the tokenizer; of the installation unless a file is given."""
+    return {name: _read(name, value) for name, value in _content(file)["models"].items()}
+
+
+def read_libraries(file: Path | None = None) -> list[Library]:
+    """Read how libraries do in the cases, in the order of the list of implementations."""
+    return [
+        Library(
+            name,
+            line["language"],
+            line["right"],
+            line["asked"],
+            {effect: (asked, right, failing) for effect, (asked, right, failing) in line["effects"].items()},
+            (line["untrusted"][0], line["untrusted"][1]),
+        )
+        for name, line in _content(file)["libraries"].items()
+    ]
+
+
+def _content(file: Path | None) -> Mapping[str, Any]:
     file = file or fixtures_folder() / RESULTS
-    if not file.is_file():
-        return {}
-    return {name: _read(name, value) for name, value in json.loads(file.read_text("utf-8")).items()}
+    found: Mapping[str, Any] = json.loads(file.read_text("utf-8")) if file.is_file() else {}
+    return {"models": {}, "libraries": {}, **found}
 
 
 def find_result(name: str) -> Recorded:
@@ -60,7 +109,12 @@ def find_result(name: str) -> Recorded:
 
 
 def write_results(file: Path, results: Mapping[str, Recorded]) -> None:
-    """Write what is recorded, a library a line, so that a change of one is a change of one line."""
+    """Write what is recorded of tokenizers, and leave what is of libraries."""
+    file.write_text(written(results, read_libraries(file)), "utf-8")
+
+
+def written(results: Mapping[str, Recorded], libraries: Sequence[Library]) -> str:
+    """Write everything, a library a line, so that a change of one is a change of one line."""
     models = []
     for name in sorted(results):
         result = results[name]
@@ -68,8 +122,13 @@ def write_results(file: Path, results: Mapping[str, Recorded]) -> None:
         rows = [_line(row, result.asked[row.who]) for row in sorted(result.rows, key=lambda row: (row.order, row.who))]
         written = ",\n".join(f"      {json.dumps(row, ensure_ascii=False)}" for row in rows)
         head = json.dumps(about, ensure_ascii=False)[1:-1]
-        models.append(f'  {json.dumps(name)}: {{\n    {head},\n    "libraries": [\n{written}\n    ]\n  }}')
-    file.write_text("{\n" + ",\n".join(models) + "\n}\n", "utf-8")
+        models.append(f'    {json.dumps(name)}: {{\n    {head},\n    "libraries": [\n{written}\n    ]\n    }}')
+    others = []
+    for library in libraries:
+        found = {key: value for key, value in asdict(library).items() if key != "name"}
+        others.append(f"    {json.dumps(library.name)}: {json.dumps(found, ensure_ascii=False)}")
+    models_written, others_written = (",\n".join(lines) for lines in (models, others))
+    return f'{{\n  "models": {{\n{models_written}\n  }},\n  "libraries": {{\n{others_written}\n  }}\n}}\n'
 
 
 def _line(row: FileRow, day: str) -> dict[str, Any]:

@@ -27,7 +27,7 @@ from tokspec.judge.known_failures import KnownFailures
 from tokspec.judge.runner import Run
 from tokspec.judge.scope import in_profile
 from tokspec.judge.verdicts import Result, Verdict
-from tokspec.results.recorded import Recorded
+from tokspec.results.recorded import Library, Recorded
 from tokspec.results.rows import MatrixRow
 from tokspec.results.site.badges import badge_json, badge_svg
 from tokspec.results.site.documents import documents, inline, page_body, title_of
@@ -36,6 +36,7 @@ from tokspec.results.site.runs import chapters_of, name_of, plain, release_view,
 from tokspec.results.site.views import (
     KNOWN,
     NOT_HELD,
+    Share,
     cell,
     chapter_of,
     chapter_title,
@@ -69,6 +70,7 @@ def build_site(
     suite: Suite,
     folder: Path,
     recorded: Mapping[str, Recorded] | None = None,
+    libraries: Sequence[Library] = (),
     histories: Sequence[Mapping[str, Any]] = (),
     address: str = "",
 ) -> int:
@@ -81,6 +83,7 @@ def build_site(
         suite: the cases.
         folder: where the pages go.
         recorded: what libraries made of published tokenizers, by the name of the tokenizer.
+        libraries: what is recorded of those that are not among the rows; they have no pages.
         histories: what the releases of implementations changed, as ``tokspec history --json`` writes it.
         address: where the site will be; badges are shown from there.
 
@@ -88,7 +91,7 @@ def build_site(
         DataError: a page cannot be written, or there is a link in the folder.
     """
     refuse_links(folder)
-    return _Site(rows, suite, folder, recorded or {}, histories, address).write()
+    return _Site(rows, suite, folder, recorded or {}, libraries, histories, address).write()
 
 
 def run_page(run: Run, title: str, command: str) -> str:
@@ -116,10 +119,12 @@ class _Site:
         suite: Suite,
         folder: Path,
         recorded: Mapping[str, Recorded],
+        libraries: Sequence[Library],
         histories: Sequence[Mapping[str, Any]],
         address: str,
     ) -> None:
         self.models = [model_view(result) for _, result in sorted(recorded.items())]
+        self.libraries = libraries
         self.histories = {history["name"]: history["releases"] for history in histories}
         self.address = f"{address.rstrip('/')}/" if address else ""
         seconds = os.environ.get("SOURCE_DATE_EPOCH")
@@ -172,10 +177,19 @@ class _Site:
         self.pages += 1
 
     def index(self) -> None:
+        here = {judged.name: judged.file for judged in self.judged}
+        libraries = {judged.name: Library.of(judged.run) for judged in self.judged}
+        libraries |= {each.name: each for each in self.libraries if each.name not in here}
         rows = [
-            {**self.about(judged), "all": all, "cells": cells, "untrusted": untrusted}
-            for judged in self.judged
-            for all, cells, untrusted in [effect_cells(judged.run)]
+            {
+                "name": name,
+                "file": here.get(name, ""),
+                "language": shown(each.language, 30),
+                "all": Share(each.right, each.asked),
+                "cells": effect_cells(each),
+                "untrusted": Share(*each.untrusted),
+            }
+            for name, each in libraries.items()
         ]
         self.page(
             "index.html",

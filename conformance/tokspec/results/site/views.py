@@ -12,12 +12,11 @@ from tokspec.base.display import compact, shorten, visible
 from tokspec.judge.compare import ABSENT
 from tokspec.judge.diagnosis import group_failures
 from tokspec.judge.runner import Run
-from tokspec.judge.scope import in_profile
 from tokspec.judge.truncate import Extract
 from tokspec.judge.verdicts import Result, Verdict, count_verdicts
 from tokspec.protocol.messages import Answer, Refused, Reply
 from tokspec.results.one_file import FileRow
-from tokspec.results.recorded import Recorded
+from tokspec.results.recorded import Library, Recorded
 from tokspec.suite.cases import Case
 from tokspec.suite.specification import load_specification
 
@@ -39,9 +38,6 @@ KNOWN = (Verdict.KNOWN_FAILURE, Verdict.AS_ORIGIN)
 
 #: Who is asked a smaller share of the cases has a paler cell.
 _LITTLE = 0.1
-
-#: The profile about users' texts that become special tokens, which has a column of its own.
-_UNTRUSTED = "untrusted-text"
 
 
 def shown(value: Any, longest: int = _LONGEST) -> str:
@@ -367,19 +363,15 @@ class Share:
         return self.right / self.of if self.of else -1.0
 
 
-def effect_cells(run: Run) -> tuple[Share, list[tuple[str, Share | int]], Share]:
-    """Return what a library gets right: of all that it was asked; by effect; and of users' texts that stay text.
+def effect_cells(library: Library) -> list[tuple[str, Share | int]]:
+    """Return how much a library gets right by effect.
 
     An effect of which no case asks in particular, such as a crash, has the number of cases that fail by it.
     """
-    counts = run.by_effect
-    failing = sum(failing for _, _, failing in counts.values())
-    asked = sum(each.verdict not in _NOT_ASKED for each in run.results)
-    cells: list[tuple[str, Share | int]] = [
-        (effect.value, Share(right, asked) if asked else failing) for effect, (asked, right, failing) in counts.items()
+    return [
+        (effect, Share(right, asked) if asked else failing)
+        for effect, (asked, right, failing) in library.effects.items()
     ]
-    untrusted = cell(in_profile(run.results, _UNTRUSTED))
-    return Share(asked - failing, asked), cells, Share(untrusted.passed, untrusted.asked)
 
 
 def model_view(result: Recorded) -> dict[str, Any]:
