@@ -20,6 +20,7 @@ KINDS = [
     "index",
     "chapters",
     "models/toy",
+    "bugs",
     "choices",
     "clauses",
     "compare",

@@ -103,6 +103,18 @@ def test_long_pages_have_contents(site: Path, pages: dict[Path, Page], suite: Su
 
 
 @pytest.mark.slow
+def test_all_that_is_wrong_is_on_one_page(site: Path, pages: dict[Path, Page], hostile_run: Run) -> None:
+    page = pages[site / "bugs.html"]
+    failing = {result.case.id for result in hostile_run.results if not result.verdict.conforms}
+    cases = {link.removeprefix("case/").removesuffix(".html") for link in page.links if link.startswith("case/")}
+    assert len(cases) > 20
+    assert cases <= failing
+    assert {link for link in page.links if link.startswith("impl/")} == {
+        f"impl/{file.parent.name}/index.html" for file in site.glob("impl/script*/index.html")
+    }
+
+
+@pytest.mark.slow
 def test_a_cell_leads_to_the_failures_of_its_chapter(site: Path, pages: dict[Path, Page]) -> None:
     assert any(
         link.startswith("impl/script") and link.endswith("#04-bpe") for link in pages[site / "chapters.html"].links

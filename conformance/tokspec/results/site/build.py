@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,7 @@ from tokspec.results.rows import MatrixRow
 from tokspec.results.site.badges import badge_json, badge_svg
 from tokspec.results.site.documents import documents, inline, page_body, title_of
 from tokspec.results.site.features import FEATURES, SYNONYMS
-from tokspec.results.site.runs import chapters_of, name_of, plain, release_view, run_view, with_threads
+from tokspec.results.site.runs import chapters_of, links_of, name_of, plain, release_view, run_view, with_threads
 from tokspec.results.site.views import (
     KNOWN,
     NOT_HELD,
@@ -43,6 +44,7 @@ from tokspec.results.site.views import (
     choice_marks,
     describe_reply,
     effect_cells,
+    groups,
     model_text,
     model_view,
     options_taken,
@@ -143,6 +145,7 @@ class _Site:
     def write(self) -> int:
         self.index()
         self.by_chapter()
+        self.bugs()
         for model in self.models:
             pages = {judged.name: judged.file for judged in self.judged}
             self.page(f"models/{model['name']}.html", "model.html", model["name"], model=model, judged=pages)
@@ -239,6 +242,21 @@ class _Site:
             languages=sorted({row["language"] for row in rows}),
             engines=sorted({row["engine"] for row in rows}),
         )
+
+    def bugs(self) -> None:
+        """Write the page of all that is wrong, by library and cause, to be searched by a thread or an error message."""
+        rows = [
+            {
+                **self.about(judged),
+                "what": shown(group.name),
+                "link": group.link,
+                "case": group.results[0].case,
+                "cases": len(group.results),
+            }
+            for judged in self.judged
+            for group in chain(*groups(judged.run, links_of(judged.row.listed.known))[:2])
+        ]
+        self.page("bugs.html", "bugs.html", "Is my bug known?", rows=rows, names=[each.name for each in self.judged])
 
     def features(self) -> None:
         cases = [{case.id for case in self.suite.cases.values() if each.shows(case)} for each in FEATURES]

@@ -36,11 +36,15 @@ _SHOWN = 3
 _NOT_ASKED = (Verdict.UNSUPPORTED.value, Verdict.NOT_RUN.value)
 
 
+def links_of(known: KnownFailures) -> dict[str, str]:
+    """Return the address of the thread about each known failure, by its case; an empty text if there is none."""
+    return {case: _thread(entry.link or _thread_in(entry.reason)) for case, entry in known.entries.items()}
+
+
 def run_view(run: Run, command: str, known: KnownFailures, engine: str) -> dict[str, Any]:
     """Return what a page about a run shows."""
     hello, specification = run.hello, load_specification()
-    links = {case: _thread(entry.link or _thread_in(entry.reason)) for case, entry in known.entries.items()}
-    failed, listed, unsupported = groups(run, links)
+    failed, listed, unsupported = groups(run, links_of(known))
     counted = {chapter_of(result.case) for result in run.results if result.case.clauses}
     chapters = [chapter for chapter in chapters_of(specification) if chapter in counted]
     marks = choice_marks(run)
