@@ -1,4 +1,4 @@
-"""``pytest --tokspec IMPLEMENTATION``: every case of the suite as a test of its own.
+"""``pytest --tokspec IMPLEMENTATION``: every case of the suite as a separate test.
 
 Nothing else of the suite is imported until one of the options is given.
 """

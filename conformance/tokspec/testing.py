@@ -72,11 +72,11 @@ def differences(
 
     Args:
         adapter: a class or a function that makes one, asked in this process, which it can end before anything is
-            told; or the name of an installed one, ``module:Object`` or "PROGRAM ARGS", asked in a process of its own.
+            reported; or the name of an installed one, ``module:Object`` or "PROGRAM ARGS", asked in its own process.
         examples: how many models to draw, each with all that it is asked.
         seed: of the examples; the same finds the same.
         families: of models; the names of ``tokspec.fuzz.families.FAMILIES``.
-        choices: options that stand instead of those that the adapter declares.
+        choices: options that replace those that the adapter declares.
         known: clauses; findings that name one are left out.
 
     Raises:

@@ -48,7 +48,7 @@ class AddedTokenFinder:
             yield (piece.cut(begin, len(text)) if begin else piece), None
 
     def _find(self, text: str) -> Iterator[tuple[int, int, AddedToken]]:
-        """Return where added tokens stand with the white space that they take."""
+        """Return where added tokens are, with the white space that they take."""
         if self._first is None:
             return
         begin = place = 0
@@ -71,7 +71,7 @@ class AddedTokenFinder:
             begin = place = end
 
     def _longest_at(self, place: int, text: str) -> str:
-        """Return the longest content that stands at a place, or nothing."""
+        """Return the longest content at a place, or nothing."""
         candidates = (text[place : place + length] for length in self._lengths[text[place]])
         return next((content for content in candidates if content in self._contents), "")
 

@@ -1,9 +1,9 @@
 """Byte-Pair Encoding: encoding by a heap of ranks, training by a queue of pairs (``spec/04-bpe.md``).
 
 Encoding works on ids. It puts every pair of neighbours that may be merged into a heap, by rank and place. The smallest
-is merged, and the two pairs that this makes are put in; a pair whose tokens were merged since is skipped when it comes
-up. Two characters that stand side by side in no token are never merged, so a long piece is cut between them first, and
-what a short part becomes is kept: without a pre-tokenizer such parts are the words. Training is that of
+is merged, and the two pairs that this makes are added; a pair whose tokens were merged since is skipped when it comes
+up. Two characters that are side by side in no token are never merged, so a long piece is cut between them first, and
+the result of a short part is cached: without a pre-tokenizer these parts are the words. Training is that of
 :mod:`tokfast.pairs`, by falling counts.
 """
 
@@ -137,7 +137,7 @@ class BpeEncoder:
 
     @cached_property
     def _neighbors(self) -> set[str]:
-        """Every two characters that stand side by side in a token."""
+        """Every two characters that are side by side in a token."""
         return {*map("".join, chain.from_iterable(map(pairwise, self._model.vocabulary)))}
 
 
@@ -198,7 +198,7 @@ class _MergeTable:
                 lefts.append(heapq.heappop(heap) % size)
             for left in lefts:
                 if ranks[left] != rank:
-                    continue  # one of the two was merged since; what stands there now was put in by itself
+                    continue  # one of the two was merged since; the pair there now was added separately
                 right = ends[left]
                 end = ends[right]
                 made = merged[rank] if not self._ranks else self._id_of_both((ids[left], ids[right]))

@@ -1,8 +1,8 @@
 """SentencePiece's character map, a dictionary of two characters at a time (``spec/01-normalization.md``).
 
-Which prefix of the map stands at a place is seldom told by more than the character there and the one behind it, and a
-text has few different pairs of characters. So the answer for each pair is kept, and the trie is only followed for a
-pair that is new, or where a prefix may go on behind it.
+Which prefix of the map is at a place seldom depends on more than the character there and the next one, and a text has
+few different pairs of characters. So the answer for each pair is kept, and the trie is only followed for a pair that is
+new, or where a prefix may go on after it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class CharacterMapNormalizer:
         return piece._replace(text=aligned.text, spans=aligned.spans)
 
     def steps(self, text: str) -> list[Step]:
-        """Return what becomes of each stretch of a text, as :meth:`tokref.charsmap.CharacterMap.steps` does."""
+        """Return what each stretch of a text becomes, as :meth:`tokref.charsmap.CharacterMap.steps` does."""
         steps: list[Step] = []
         place, size, pairs = 0, len(text), self._pairs
         while place < size:

@@ -25,7 +25,7 @@ _BYTES = {character: byte for byte, character in enumerate(BYTE_CHARACTERS)}
 
 
 class Decoder:
-    """A decoder of tokref, or none, prepared for many lists of tokens; ``spelled`` says which are spelled otherwise.
+    """A decoder of tokref, or none, prepared for many lists of tokens; ``spelled`` says which are spelled differently.
 
     >>> Decoder(Component("byte_level"), None, Choices()).join(["ä", "¾", "Ĩ"])
     '來'

@@ -2,9 +2,9 @@
 
 Without spans, each normalizer is one call into C code: ``str.lower``, a normal form of Unicode, ``str.replace``, or
 ``str.translate`` by a table that asks tokref once for each character. With spans, those that replace, put in front or
-cut off move the spans as they move the text. The others change characters in their place: a text that they leave as it
-is keeps its spans, and as none of them looks across a space, one that is still the input is cut before each space, so
-that tokref aligns equal parts once.
+cut off move the spans as they move the text. The others change characters in their place: a text that they leave
+unchanged keeps its spans. None of them looks across a space, so a text that is still the input is cut before each
+space, and tokref aligns equal parts once.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def _step(component: Component, choices: Choices) -> _Step:
 
 
 class _Replace:
-    """Replaces the matches of a pattern (NORM-REPLACE-1); an empty match is none (NORM-REPLACE-2)."""
+    """Replaces the matches of a pattern (NORM-REPLACE-1); an empty match does not count (NORM-REPLACE-2)."""
 
     def __init__(self, choices: Choices, pattern: Pattern, content: str) -> None:
         self._pattern = pattern.compile(choices)
@@ -181,7 +181,7 @@ class _InPlace:
         spans: list[Span] = []
         for place, word in enumerate(words):
             part = " " + word if place > 0 else word
-            if place + 1 < len(words):  # the space behind, as an added character may take its place from it
+            if place + 1 < len(words):  # the next space, as an added character may take its place from it
                 output, inner = self._words[part + " "]
                 output, inner = output[:-1], inner[:-1]
             else:

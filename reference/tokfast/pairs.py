@@ -1,9 +1,9 @@
 """What the training of BPE and of WordPiece share: the pairs of a split corpus, and a queue of them.
 
-All symbols of the corpus stand in one row, with a gap before and after every word. A merge visits only the places of
-its pair. The places that other pairs lose by it are not looked for: they are found when the training asks whether a
-pair still stands, and until then the first place of a pair may be too early, but never too late. So the keys in the
-queue may be too small, but never too large, and a key is checked when its pair comes up.
+All symbols of the corpus are in one row, with a gap before and after every word. A merge visits only the places of its
+pair. The places that other pairs lose by it are not looked for: they are found when the training asks whether a pair
+still occurs, and until then the first place of a pair may be too early, but never too late. So the keys in the queue
+may be too small, but never too large, and a key is checked when its pair comes up.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class SplitCorpus:
         return tuple((tuple(filter(None, tokens)), count) for tokens, count in words)
 
     def token_counts(self) -> Counter[str]:
-        """Return how often every token stands in the corpus."""
+        """Return how often every token occurs in the corpus."""
         counts: Counter[str] = Counter()
         for token, count in zip(self._tokens, self._counts, strict=True):
             if token:
@@ -65,7 +65,7 @@ class SplitCorpus:
         return self._places[pair][0]
 
     def stands(self, pair: Pair) -> bool:
-        """Forget the places before the first at which a pair still stands, and say whether there is one."""
+        """Forget the places before the first at which a pair still occurs, and say whether there is one."""
         (left, right), tokens, widths = pair, self._tokens, self._widths
         places = self._places.get(pair, [])
         lost = 0

@@ -10,7 +10,7 @@ from tokref.reading.ceilings import SECONDS
 
 
 def find_matches(pattern: regex.Pattern[str], text: str) -> list[tuple[int, int]]:
-    """Return where a pattern matches; an empty match is none (PATTERN-1).
+    """Return where a pattern matches; an empty match does not count (PATTERN-1).
 
     Raises:
         InputError: ``unsupported``, where the search takes too long.

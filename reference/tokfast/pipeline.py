@@ -1,7 +1,7 @@
 """The stages together, prepared for a tokenizer and one set of choices.
 
 What a model makes of a piece depends on the piece alone, so it is kept in a cache: most pieces of a text cost no more
-than the pattern that cuts them and a lookup. Encoding to ids alone has a way of its own, on which nothing is aligned.
+than the pattern that cuts them and a lookup. Encoding to ids alone has a separate path, which aligns nothing.
 Post-processing and lengths are tokref's.
 """
 
@@ -126,7 +126,7 @@ class FastTokenizer:
     def encode_ids(self, text: str, allowed_special: SpecialTokens = "all") -> list[int | None]:
         """Encode a text to ids alone, which takes a fraction of the time; None stands for a token without an entry.
 
-        Nothing is put in, cut off or filled up.
+        Nothing is inserted, truncated or padded.
         """
         self._require_model()
         if allowed_special != "all":
@@ -214,7 +214,7 @@ class FastTokenizer:
             raise InputError("invalid_input", "the bytes of the ids are not UTF-8, so that they have no text") from None
         before = [0, *accumulate(byte & 0xC0 != 0x80 for byte in joined)]  # characters that begin before each byte
         places = [*accumulate(map(len, parts), initial=0)][:-1]
-        # the character of a byte is the last that begins before the next one; behind the last byte there is none
+        # the character of a byte is the last that begins before the next one; after the last byte there is no character
         return text, [before[place + 1] - 1 if place < len(joined) else len(text) for place in places]
 
     def tokens_of(self, ids: Iterable[int]) -> list[str]:
@@ -391,9 +391,9 @@ def _any_of(contents: frozenset[str]) -> regex.Pattern[str]:
 class _EncodedPiece(NamedTuple):
     """What a model makes of a piece.
 
-    ``rows`` are tokens with their ids and ranges, where the characters of the piece stand one after another in the
-    input; ``parts`` are the same, for a piece whose characters have spans. Where a character is several symbols,
-    ``owners`` has the place of the character of each symbol.
+    ``rows`` are tokens with their ids and ranges, where the characters of the piece follow one another in the input;
+    ``parts`` are the same, for a piece whose characters have spans. Where a character is several symbols, ``owners``
+    has the place of the character of each symbol.
     """
 
     rows: list[tuple[str, int | None, int, int]]

@@ -22,7 +22,7 @@ from tokref.patterns import Pattern
 from tokref.pre_tokenization import BERT, BYTE_CHARACTERS, NO_WHITE_SPACE, PUNCTUATION, SCRIPTS, WORDS, utf_8
 from tokref.values import Component
 
-# PRE-BYTE-1: contractions stand behind letters and numbers, which begin differently, as most pieces are of letters.
+# PRE-BYTE-1: contractions come after letters and numbers, which begin differently, as most pieces are of letters.
 GPT_2 = regex.compile(
     r" ?\p{L}+"
     r"| ?\p{N}+"
@@ -38,7 +38,7 @@ PUNCTUATION_MARK = regex.compile(rf"[{PUNCTUATION}]")
 
 @dataclass(frozen=True)
 class _Stage:
-    """How a pre-tokenizer cuts: what it replaces and adds first, its pattern, and what becomes of the matches.
+    """How a pre-tokenizer cuts: what it replaces and adds first, its pattern, and what happens to the matches.
 
     Without a pattern the text stays whole. Where the behavior, which is one of ``split``, is None, the matches are the
     pieces.

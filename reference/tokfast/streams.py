@@ -1,7 +1,7 @@
 """Streams in a time that grows with their ids and no faster (``spec/16-streams.md``).
 
-For each kind of decoder there is what it does with one token after another: it keeps what the next token may need, and
-gives what is settled. A decoder that is none of these is asked anew for all tokens.
+Each kind of decoder has a class that takes one token after another, keeps what the next token may need, and gives what
+is settled. Any other decoder is asked again for all tokens.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Tokens(Protocol):
 
 
 class _Each:
-    """Tokens of which each is a text of its own; the first may be another one."""
+    """Tokens of which each is a separate text; that of the first may differ."""
 
     def __init__(self, text: Callable[[str], str], first: Callable[[str], str] | None = None) -> None:
         self._next, self._text = first or text, text
@@ -175,7 +175,7 @@ class _Sequence:
 
 
 class _All:
-    """Tokens whose decoder is asked anew for all of them."""
+    """Tokens whose decoder is asked again for all of them."""
 
     def __init__(self, component: Component, choices: Choices) -> None:
         self._component, self._choices = component, choices

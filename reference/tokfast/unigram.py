@@ -54,7 +54,7 @@ class _Trie:
         """Return, for each end position from 0, where the last token of the best segmentation starts, and its cost.
 
         Of equal costs the one whose last token starts first stays (UNI-SEG-3). With ``unknown_cost`` a character that
-        is not a token by itself may stand for an unknown token (UNI-UNK-3).
+        is not a token by itself may become an unknown token (UNI-UNK-3).
         """
         size, longest, root = len(word), self._longest, self._root
         starts = [0] * (size + 1)
@@ -153,7 +153,7 @@ class UnigramEncoder:
         return ranges if unknown_cost is None else self._fuse_unknown(piece, ranges)
 
     def _fuse_unknown(self, piece: str, ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
-        """Make one range of unknown characters and unknown tokens that stand side by side (UNI-UNK-3)."""
+        """Make one range of unknown characters and unknown tokens that are side by side (UNI-UNK-3)."""
         fused: list[tuple[int, int]] = []
         was_unknown = False
         for begin, end in ranges:
@@ -167,7 +167,7 @@ class UnigramEncoder:
         return fused
 
     def _unknown(self, piece: str, begin: int, end: int) -> list[Part]:
-        """Return the tokens of the bytes of unknown characters, or else what stands for them."""
+        """Return the tokens of the bytes of unknown characters, or else what replaces them."""
         if self._model.byte_fallback:
             found = [(place, byte_tokens(piece[place], self._byte_ids)) for place in range(begin, end)]
             if all(tokens for _, tokens in found):  # UNI-BYTES-1, UNI-BYTES-2

@@ -52,7 +52,7 @@ class WordPieceEncoder:
         return parts
 
     def _longest_at(self, begin: int, piece: str) -> Part | None:
-        """Return the longest token that stands at a place (WP-ENC-1); no end beyond the longest token is tried."""
+        """Return the longest token at a place (WP-ENC-1); no end beyond the longest token is tried."""
         ids, prefix = self._ids, self._model.continuing_prefix if begin > 0 else ""
         for end in range(min(len(piece), begin + self._longest - len(prefix)), begin, -1):
             text = prefix + piece[begin:end]
@@ -122,7 +122,7 @@ class _Scores:
         return Fraction(self.corpus.pair_counts[pair], product) if product else Fraction(0)
 
     def best(self) -> Pair | None:
-        """Return the pair of the highest score that still stands."""
+        """Return the pair of the highest score that still occurs."""
         return self._queue.best(lambda pair: self._key(pair) if self.corpus.stands(pair) else None)
 
     def merge(self, pair: Pair, merged: str) -> None:

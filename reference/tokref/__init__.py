@@ -1,4 +1,4 @@
-"""The minimal reference implementation of the tokspec specification: the specification as code, to be read beside it.
+"""The minimal reference implementation of the tokspec specification: the specification as code, to be read with it.
 
 One module per chapter, in the order of the prose, after the values that they share:
 
@@ -26,8 +26,8 @@ One module per chapter, in the order of the prose, after the values that they sh
 The package ``reading`` is not a chapter, and no chapter imports it. It checks plain values and makes a tokenizer of
 them, and its module ``ceilings`` refuses what asks for very much.
 
-The loops are naive on purpose; the package :mod:`tokfast` computes the same results fast. The id of a clause stands at
-the line where its rule is applied.
+The loops are naive on purpose; the package :mod:`tokfast` computes the same results fast. The id of a clause is at the
+line where its rule is applied.
 """
 
 from tokref.alignment import AlignedText

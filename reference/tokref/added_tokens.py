@@ -1,7 +1,7 @@
 """Added tokens: found in the text before the model sees it (``spec/03-added-tokens.md``).
 
 A text is read from left to right. Where the content of an added token begins, it is taken out whole, the longest of
-several, with the white space beside it that its flags ask for; the stretches between go on, each on its own. This
+several, with the white space next to it that its flags ask for; the stretches between go on, each on its own. This
 happens twice: in the raw text for tokens that are matched as they are, and in the normalized stretches for the others.
 """
 
@@ -59,14 +59,14 @@ def keep_allowed(tokenizer: Tokenizer, allowed: SpecialTokens, choices: Choices)
 def refuse_disallowed(
     text: str, special_tokens: Sequence[str], allowed: SpecialTokens, disallowed: SpecialTokens
 ) -> None:
-    """Refuse a text in which a disallowed special token stands (ADDED-17).
+    """Refuse a text that contains a disallowed special token (ADDED-17).
 
     Raises:
         InputError: ``invalid_input``.
     """
     if disallowed == "all":
         disallowed = [token for token in special_tokens if allowed != "all" and token not in allowed]
-    for token in disallowed:  # ADDED-18: whatever is allowed, and wherever it stands
+    for token in disallowed:  # ADDED-18: whatever is allowed, and wherever it is
         if token in special_tokens and token in text:
             raise InputError("invalid_input", f"the special token {brief(token)} is disallowed and stands in the text")
 
@@ -87,7 +87,7 @@ def normalized_contents(
     found: dict[str, AddedToken] = {}
     for token in tokens:
         if token.normalized:
-            # The normalizer has changed the text, so that "Foo" would never be found in what it has put in lowercase.
+            # The normalizer has changed the text, so that "Foo" would never be found in what it has lowercased.
             content = normalize(AlignedText.from_input(token.content), normalizer, choices).text
             if content:  # ADDED-5: of nothing, nothing is found
                 found.setdefault(content, token)
@@ -111,7 +111,7 @@ def split_added_tokens(aligned: AlignedText, contents: Mapping[str, AddedToken])
         if not here:
             place += 1
             continue
-        # And not the one that is listed first, behind which a longer one would never be found.
+        # And not the one that is listed first, because a longer one listed later would never be found.
         content = max(here, key=len)  # ADDED-2
         token, end = contents[content], place + len(content)
         # What is passed over takes no white space, and is text of the stretch around it (TRUST-2).
@@ -122,7 +122,7 @@ def split_added_tokens(aligned: AlignedText, contents: Mapping[str, AddedToken])
         start, end = _with_white_space(text, place, end, token)
         start = max(start, begin)  # ADDED-6: what the token before has taken is not taken again
         if begin < start:
-            found.append(Stretch(aligned.cut(begin, start), None))  # ADDED-3: with the white space beside it
+            found.append(Stretch(aligned.cut(begin, start), None))  # ADDED-3: with the white space next to it
         found.append(Stretch(aligned.cut(start, end), token))  # ADDED-11
         begin = place = end  # ADDED-2: without overlap
     if begin < len(text):

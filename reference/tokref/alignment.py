@@ -21,7 +21,7 @@ Step = tuple[str, int, int]
 class AlignedText:
     """A text with a span for each character.
 
-    ``is_first`` says that nothing of the input stands before this text: no special token, no other piece, and nothing
+    ``is_first`` says that nothing of the input comes before this text: no special token, no other piece, and nothing
     that a pre-tokenizer dropped. Only ``metaspace`` asks for it (PRE-META-4).
     """
 
@@ -76,7 +76,7 @@ class AlignedText:
         return replace(self, text=character + self.text, spans=(self._point(0), *self.spans))
 
     def rewrite(self, steps: Iterable[Step]) -> AlignedText:
-        """Build the text anew out of steps that go through it from left to right, so spans stay in order (ENC-6).
+        """Rebuild the text from steps that go through it from left to right, so spans stay in order (ENC-6).
 
         Every character of an output gets the span of all that the step replaces.
 

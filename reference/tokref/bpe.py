@@ -96,7 +96,7 @@ def best_pair(words: Iterable[Split], vocabulary: Sequence[str], choices: Choice
 
 
 def find_pair(tokens: Sequence[str], pair: Pair) -> list[int]:
-    """Return the places at which a pair stands, from left to right without overlap (BPE-TRAIN-9, BPE-ENC-4).
+    """Return the places at which a pair occurs, from left to right without overlap (BPE-TRAIN-9, BPE-ENC-4).
 
     >>> find_pair(["a", "a", "a", "b", "a", "a"], ("a", "a"))
     [0, 4]
@@ -125,7 +125,7 @@ def merge_pair(tokens: Sequence[str], pair: Pair, merged: str) -> tuple[str, ...
 
 
 def mark_end(tokens: Sequence[str], suffix: str) -> tuple[str, ...]:
-    """Write the suffix behind the last character of a word (BPE-TRAIN-16).
+    """Write the suffix after the last character of a word (BPE-TRAIN-16).
 
     >>> mark_end(["h", "u", "g"], "</w>")
     ('h', 'u', 'g</w>')
@@ -201,7 +201,7 @@ def encode_bpe(piece: AlignedText, model: Bpe, choices: Choices) -> list[Token]:
 def split_piece(text: str, model: Bpe) -> list[Symbol]:
     """Return the characters of a piece, each a symbol.
 
-    The affixes tell characters apart by where they stand: a token for the end of a word is not found within one.
+    The affixes distinguish characters by where they are: a token for the end of a word is not found within one.
 
     >>> [symbol.text for symbol in split_piece("hug", Bpe(continuing_prefix="##", end_of_word_suffix="</w>"))]
     ['h', '##u', '##g</w>']
@@ -225,7 +225,7 @@ def join_symbols(symbols: Sequence[str], model: Bpe) -> str:
 
 
 def drop_unknown(piece: AlignedText, symbols: Sequence[Symbol], model: Bpe) -> tuple[AlignedText, list[Symbol]]:
-    """Take unknown characters out of a piece, so that merging joins what stood on both sides of them (BPE-ENC-8).
+    """Take unknown characters out of a piece, so that merging joins what was on both sides of them (BPE-ENC-8).
 
     What is left keeps its affixes, and counts its places in the piece that is left.
 
@@ -330,7 +330,7 @@ def byte_tokens(piece: AlignedText, place: int, model: Bpe | Unigram) -> list[To
 
 
 def fuses_unknown(model: Bpe, choices: Choices) -> bool:
-    """Say whether unknown characters that stand side by side become one unknown token.
+    """Say whether unknown characters that are side by side become one unknown token.
 
     >>> fuses_unknown(Bpe(fuse_unk=False), Choices(bpe_unknown_run="fused"))
     False
@@ -341,7 +341,7 @@ def fuses_unknown(model: Bpe, choices: Choices) -> bool:
 
 
 def replace_unknown(symbol: Symbol, piece: AlignedText, model: Bpe, choices: Choices) -> list[Token]:
-    """Return what stands for an unknown symbol: the unknown token, or what the choice says where there is none.
+    """Return what replaces an unknown symbol: the unknown token, or without one what the choice says.
 
     Raises:
         InputError: ``unknown_symbol``.
@@ -367,7 +367,7 @@ def _texts(symbols: Sequence[Symbol]) -> list[str]:
 
 
 def _split_symbol(symbol: Symbol) -> list[Symbol]:
-    """Return the characters of a token, each in its place; those of a suffix stand in the last, as it takes no room."""
+    """Return the characters of a token, each in its place; those of a suffix are in the last, as it takes no room."""
     places = [min(place, symbol.end - 1) for place in range(symbol.begin, symbol.begin + len(symbol.text))]
     return [Symbol(character, place, place + 1) for character, place in zip(symbol.text, places, strict=True)]
 

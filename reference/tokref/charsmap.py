@@ -3,7 +3,7 @@
 The map is one block of bytes. Its first four give the size of the trie; the units of the trie follow, four bytes each,
 least significant byte first; what is left are the replacements, each ended by a zero byte.
 
-A double array keeps a whole trie in one list of units, of 32 bits each. There are two kinds, told apart by bit 31:
+A double array keeps a whole trie in one list of units, of 32 bits each. There are two kinds, distinguished by bit 31:
 
     bits     31  30-10   9          8                   7-0
     node     0   offset  times 256  a prefix ends here  label: the byte that leads to this node
@@ -11,9 +11,9 @@ A double array keeps a whole trie in one list of units, of 32 bits each. There a
 
 The children of a node at place ``p`` have the base ``p ^ offset``, and the child for a byte is at ``base ^ byte``. The
 children of all nodes lie among one another, so a unit at such a place may be another node's child, and it is this one's
-only if its label is the byte. What a prefix becomes stands where the child for byte 0 would, at the base itself. It is
-a value, and values have bit 31, so their label is no byte and no text leads to them. An unused
-place must hold a value too, because a unit of 0 would be a child for U+0000.
+only if its label is the byte. What a prefix becomes is where the child for byte 0 would be, at the base itself. It is a
+value, and values have bit 31, so their label is not a byte and no text leads to them. An unused place must hold a value
+too, because a unit of 0 would be a child for U+0000.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ class Choices:
     bpe_merge_places: Literal["leftmost", "all"] = "leftmost"
     # Merge listed pairs alone, or any two whose concatenation is a token, as tiktoken does.
     bpe_pairs: Literal["listed", "in_vocabulary"] = "listed"
-    # The text of an unknown token: its entry in the vocabulary, or what stands in the input.
+    # The text of an unknown token: its entry in the vocabulary, or the text in the input.
     unknown_token_text: Literal["entry", "surface", "surface_in_unigram"] = "entry"
     # An unknown token for each unknown character, or one for a run of them.
     bpe_unknown_run: Literal["each", "fused"] = "each"
@@ -50,7 +50,7 @@ class Choices:
     unigram_unknown_score: Literal["all", "known"] = "all"
     # What is unknown where there is no unknown token: an error, nothing, or itself with no id.
     unigram_unknown_without_token: Literal["error", "dropped", "kept"] = "error"
-    # What stands between decoded tokens where the model has no decoder.
+    # What is between decoded tokens where the model has no decoder.
     join_without_decoder: Literal["space", "nothing"] = "space"
     # Which marks at the start metaspace drops when it decodes.
     metaspace_leading_space: Literal["kept", "removed", "removed_from_first_token", "as_put"] = "kept"
@@ -62,7 +62,7 @@ class Choices:
     wordpiece_cleanup: Literal["each_token", "whole_text"] = "each_token"
     # A capital sigma that ends a word becomes ς, or σ as anywhere.
     final_sigma: Literal["contextual", "plain"] = "contextual"
-    # An added token decoded by byte_level: its characters name bytes, or its own UTF-8 stands.
+    # An added token decoded by byte_level: its characters name bytes, or its own UTF-8 is used.
     byte_level_added_tokens: Literal["alphabet", "utf_8"] = "alphabet"
     # A special token that is text: not looked for, or found and passed over as a whole.
     special_not_allowed: Literal["absent", "passed_over"] = "absent"

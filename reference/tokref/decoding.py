@@ -2,7 +2,7 @@
 
 A decoder is a function from a list of tokens to a list of texts, found in a table by the type that the model names. Its
 parameters that can only be named are those of the component, with the defaults of the specification. A sequence of
-decoders hands such a list on; at the end the texts are joined.
+decoders hands that list on; at the end the texts are joined.
 """
 
 from __future__ import annotations
@@ -173,7 +173,7 @@ def replace_in_each(tokens: Sequence[str], choices: Choices, *, pattern: Pattern
 
 
 def decode_suffix(tokens: Sequence[str], choices: Choices, *, suffix: str) -> list[str]:
-    """Turn the mark of the end of a word into a space, but none behind the last word (DEC-BPE-1).
+    """Turn the mark of the end of a word into a space, but none after the last word (DEC-BPE-1).
 
     >>> decode_suffix(["hug", "s</w>", "bun</w>"], Choices(), suffix="</w>")
     ['hug', 's ', 'bun']

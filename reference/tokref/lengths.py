@@ -60,7 +60,7 @@ def _sizes(lengths: list[int], room: int, truncation: Truncation, choices: Choic
 def _longest_first(lengths: list[int], room: int, choices: Choices) -> list[int]:
     """Take tokens from the longer text, one after the other (TRUNC-3).
 
-    So a short question keeps all of its tokens as long as the passage beside it is longer.
+    So a short question keeps all of its tokens as long as the passage with it is longer.
     """
     sizes = list(lengths)
     while sum(sizes) > room:
@@ -85,7 +85,7 @@ def _parts(text: Part, size: int, truncation: Truncation) -> tuple[Part, ...]:
         raise InputError("invalid_input", message)
     step, parts = size - truncation.stride, list[Part]()
     # Each part begins ``stride`` tokens before the end of the one before it, so that an answer to a question which a
-    # cut would divide stands whole in one of them.
+    # cut would divide is whole in one of them.
     if truncation.direction == "right":  # TRUNC-2
         begin = 0
         while not parts or begin - step + size < len(text):

@@ -200,7 +200,7 @@ def _clean(character: str, choices: Choices) -> str:
 
 def _separate_ideographs(text: str) -> Iterator[Step]:
     for place, character in enumerate(text):
-        # Each becomes a word of its own. Between two there are two spaces, which the pre-tokenizer drops.
+        # Each becomes a separate word. Between two there are two spaces, which the pre-tokenizer drops.
         if any(first <= ord(character) <= last for first, last in IDEOGRAPHS):  # NORM-BERT-3
             yield " ", place, place
             yield character, place, place + 1
@@ -235,7 +235,7 @@ def _clusters(text: str, form: Form) -> Iterator[tuple[int, int]]:
 
 
 def _starts_cluster(character: str) -> bool:
-    """Say whether no mark behind the character can ever be put before it or before a part of it."""
+    """Say whether no mark after the character can ever be put before it or before a part of it."""
     return unicodedata.combining(unicodedata.normalize("NFKD", character)[0]) == 0
 
 

@@ -106,7 +106,7 @@ ALIKE = alike()
 
 @dataclass(frozen=True)
 class Pattern:
-    """A text that is looked for as it is, or a regular expression (PATTERN-2)."""
+    """A text that is looked for literally, or a regular expression (PATTERN-2)."""
 
     source: str
     is_regex: bool = True
@@ -130,7 +130,7 @@ class Pattern:
 
 
 def find_matches(pattern: Pattern, text: str, choices: Choices) -> list[tuple[int, int]]:
-    """Return where a pattern matches, from left to right and without overlap; an empty match is none (PATTERN-1).
+    """Return where a pattern matches, from left to right without overlap; an empty match does not count (PATTERN-1).
 
     >>> find_matches(Pattern("a|ab"), "abab", Choices()), find_matches(Pattern("a|", False), "a|a", Choices())
     ([(0, 1), (2, 3)], [(0, 2)])
@@ -149,7 +149,7 @@ def find_cuts(pattern: Pattern, text: str, choices: Choices) -> list[tuple[int, 
 
 
 def find_by_steps(compiled: regex.Pattern[str], text: str) -> list[tuple[int, int]]:
-    """Return all matches; behind one of no character the search goes on at the next character (PATTERN-17)."""
+    """Return all matches; after an empty one the search goes on at the next character (PATTERN-17)."""
     # Engines differ here: the module itself would go on in the same place.
     found: list[tuple[int, int]] = []
     place = 0
@@ -186,7 +186,7 @@ def compile_pattern(source: str, choices: Choices) -> regex.Pattern[str]:
 
 REFERENCE = regex.compile(r"\\([1-9])(?!\d)")
 REPETITION = regex.compile(r"[*+?]|\{\d+(?:,\d*)?\}")
-POSIX_NAME = regex.compile(r"(\^?)(\w+):\]")  # behind [:
+POSIX_NAME = regex.compile(r"(\^?)(\w+):\]")  # after [:
 CODE_POINT = regex.compile(r"\\(?:u([0-9A-Fa-f]{4})|x\{([0-9A-Fa-f]{1,6})\}|x([0-9A-Fa-f]{2}))")
 PROPERTY = regex.compile(r"\\([pP])\{(\^?)(\w+)\}")
 
@@ -195,7 +195,7 @@ NOWHERE = math.inf
 
 
 class PatternReader:
-    """Reads a pattern from left to right and writes it anew; each method reads a construct and returns it as written.
+    """Reads a pattern from left to right and rewrites it; each method reads a construct and returns it as written.
 
     Raises:
         InputError: ``unsupported``, for a construct that the specification does not have; ``invalid_model``, for one
@@ -347,7 +347,7 @@ class PatternReader:
         return self.in_both_cases(first)
 
     def escape(self) -> str:
-        """Read what stands behind a backslash."""
+        """Read what follows a backslash."""
         if self.place == len(self.source):
             raise InputError("invalid_model", f"the pattern {brief(self.source)} ends in a backslash")
         start = self.place - 1

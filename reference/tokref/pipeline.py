@@ -1,7 +1,7 @@
 """The stages together: text to tokens, tokens to text, and texts to words (``spec/03-added-tokens.md``, chapter 7).
 
-Encoding takes added tokens out of the text. What stands between them is normalized, cut into pieces, and each piece
-is encoded by the model.
+Encoding takes added tokens out of the text. What is between them is normalized and cut into pieces, and the model
+encodes each piece.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Piece(NamedTuple):
 def encode(text: str, tokenizer: Tokenizer, choices: Choices) -> list[Token]:
     """Encode a text; the spans of the tokens count in it, before any normalization (ENC-3).
 
-    Nothing is put in, cut off or filled up: :func:`encode_inputs` does that.
+    Nothing is inserted, truncated or padded: :func:`encode_inputs` does that.
 
     Raises:
         InputError: ``unknown_symbol``; ``unsupported``, where there is no model.
@@ -162,7 +162,7 @@ def _encode_text(text: str, number: int, tokenizer: Tokenizer, choices: Choices)
 
 
 def encode_pieces(text: str, tokenizer: Tokenizer, choices: Choices) -> list[Piece]:
-    """Return the pieces of a text with their tokens. An added token is a piece of its own (ENC-8).
+    """Return the pieces of a text with their tokens. An added token is a separate piece (ENC-8).
 
     >>> from tokref import Bpe
     >>> tokenizer = Tokenizer(Bpe({"a": 0, "b": 1}), added_tokens=(AddedToken("b", 1),))

@@ -1,8 +1,8 @@
 """Post-processing: what is put around one text or two for a language model (``spec/11-post-processing.md``).
 
-A post-processor says three things: which template stands for one text and which for two, which type ids the tokens of
-the texts get, and whether spans are trimmed. Each is a function to the items of a template, found in a table by its
-type; its parameters that can only be named are those of the component, with the defaults of the specification.
+A post-processor says three things: which template is for one text and which for two, which type ids the tokens of the
+texts get, and whether spans are trimmed. Each is a function to the items of a template, found in a table by its type;
+its parameters that can only be named are those of the component, with the defaults of the specification.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def post_process(
 
 
 def added_count(post_processor: Component | None, texts: int) -> int:
-    """Return how many tokens are put around so many texts (TRUNC-1).
+    """Return how many tokens are put around one text or two (TRUNC-1).
 
     >>> added_count(Component("roberta", {"cls": ("<s>", 0), "sep": ("</s>", 2)}), 2)
     4
@@ -132,12 +132,12 @@ def fill_template(
     pair: Template,
     special_tokens: NamedTokens,
 ) -> list[Item]:
-    """Return the items of the template for so many texts (POST-TEMPLATE-1)."""
+    """Return the items of the template for one text or two (POST-TEMPLATE-1)."""
     return [_item(item, special_tokens) for item in (single if texts == 1 else pair)]
 
 
 def surround_bert(items: list[Item], texts: int, *, cls: TokenAndId, sep: TokenAndId) -> list[Item]:
-    """Put ``cls`` in front, and ``sep`` behind each text; the second text has a type of its own.
+    """Put ``cls`` in front, and ``sep`` after each text; the second text has its own type.
 
     >>> [item.type_id for item in surround_bert([], 2, cls=("[CLS]", 1), sep=("[SEP]", 2))]
     [0, 0, 0, 1, 1]
@@ -157,7 +157,7 @@ def surround_roberta(
     trim_offsets: bool = True,
     add_prefix_space: bool = True,
 ) -> list[Item]:
-    """Put ``cls`` in front, ``sep`` behind each text and another between two; all are of one type."""
+    """Put ``cls`` in front, ``sep`` after each text and another between two; all are of one type."""
     # RoBERTa was trained on a mark between two texts and another at the start of the second, and with no types at all.
     items = [Item(None, (cls,), 0), Item(0, (), 0), Item(None, (sep,), 0)]  # POST-ROBERTA-1, POST-ROBERTA-2
     items += [Item(None, (sep,), 0), Item(1, (), 0), Item(None, (sep,), 0)] if texts == 2 else []
@@ -177,7 +177,7 @@ def put_nothing(
 
 
 def apply_in_order(items: list[Item], texts: int, *, post_processors: tuple[Component, ...]) -> list[Item]:
-    """Let each post-processor put in its tokens; at most one has any (POST-SEQUENCE-1)."""
+    """Let each post-processor insert its tokens; at most one has any (POST-SEQUENCE-1)."""
     for step in post_processors:
         items = POST_PROCESSORS[step.type](items, texts, **step.parameters)
     return items

@@ -20,7 +20,7 @@ from tokref.errors import InputError
 from tokref.patterns import Pattern, find_cuts
 from tokref.values import Character, Component, Positive
 
-DOCUMENTS = Choices()  # what stands where no choices are given
+DOCUMENTS = Choices()  # the default where no choices are given
 
 # The package regex knows the properties of Unicode, which the module re does not.
 NO_WHITE_SPACE = regex.compile(r"\P{White_Space}+")
@@ -31,7 +31,7 @@ BERT = regex.compile(rf"[{PUNCTUATION}]|[^\p{{White_Space}}{PUNCTUATION}]+")
 
 # The pattern of GPT-2, as OpenAI published it with the model (``encoder.py``). Two things are odd about it. It knows
 # contractions in lower case alone, and with the ASCII apostrophe alone: of DON'T it makes DON ' T. And one space, but
-# no other white space, goes with the word behind it, so that "a word" and "aword" end in different tokens.
+# no other white space, goes with the word after it, so that "a word" and "aword" end in different tokens.
 GPT_2 = regex.compile(  # PRE-BYTE-1
     r"'(?:s|t|re|ve|m|ll|d)"
     r"| ?\p{L}+"
@@ -122,7 +122,7 @@ def split_metaspace(
 ) -> list[AlignedText]:
     """Replace spaces by a visible character, and begin a piece at each of them."""
     text = text.replace_each(" ", replacement)  # PRE-META-1
-    # Behind an added token a text goes on, and a mark of a space would be one that nobody wrote.
+    # After an added token a text goes on, and a mark of a space would be one that nobody wrote.
     is_wanted = prepend_scheme == "always" or (prepend_scheme == "first" and text.is_first)  # PRE-META-4
     # A text that begins with a space has its mark by now.
     if is_wanted and not text.text.startswith(replacement):  # PRE-META-2
@@ -135,7 +135,7 @@ def split_metaspace(
 def split_pattern(
     text: AlignedText, choices: Choices, *, pattern: Pattern, behavior: Behavior, invert: bool = False
 ) -> list[AlignedText]:
-    """Cut at the matches of a pattern, or with ``invert`` at what stands between them (PRE-SPLIT-1, PRE-SPLIT-6)."""
+    """Cut at the matches of a pattern, or with ``invert`` at what is between them (PRE-SPLIT-1, PRE-SPLIT-6)."""
     return _split(text, find_cuts(pattern, text.text, choices), behavior, invert)
 
 
@@ -160,7 +160,7 @@ def split_at_delimiter(text: AlignedText, choices: Choices, *, delimiter: Charac
 
 
 def split_fixed_length(text: AlignedText, choices: Choices, *, length: Positive = 5) -> list[AlignedText]:
-    """Cut into pieces of so many characters, the last of which may have fewer (PRE-FIXED-1).
+    """Cut into pieces of ``length`` characters, the last of which may have fewer (PRE-FIXED-1).
 
     >>> [piece.text for piece in split_fixed_length(AlignedText.from_input("hugs"), Choices(), length=3)]
     ['hug', 's']

@@ -1,8 +1,8 @@
 """SentencePiece: its normalizer, and its user-defined symbols (``spec/15-sentencepiece.md``).
 
 The normalizer maps characters and then makes marks of spaces, over the whole text: nothing is cut into pieces.
-User-defined symbols are found before all else. Unused tokens are split where BPE merges, and the decoder stands beside
-the others.
+User-defined symbols are found before all else. Unused tokens are split in :mod:`tokref.bpe`, and the decoder is in
+:mod:`tokref.decoding`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def mark_spaces(
     escape_whitespaces: bool = True,
     treat_whitespace_as_suffix: bool = False,
 ) -> AlignedText:
-    """Map characters, then drop spaces, put in a mark and make marks of spaces (SP-NORM-1).
+    """Map characters, then drop spaces, insert a mark and make marks of spaces (SP-NORM-1).
 
     The user-defined symbols are the model's and not the component's.
 
@@ -47,7 +47,7 @@ def mark_steps(
     escape_whitespaces: bool,
     treat_whitespace_as_suffix: bool,
 ) -> list[Step]:
-    """Drop spaces, put in a mark, and make marks of spaces, in a text of which characters are mapped.
+    """Drop spaces, insert a mark, and make marks of spaces, in a text of which characters are mapped.
 
     >>> mark_steps([("a", 0, 1), (" ", 1, 2), (" ", 2, 3), ("b", 3, 4)], False, True, True, False)
     [('a', 0, 1), ('▁', 1, 3), ('b', 3, 4)]
@@ -60,14 +60,14 @@ def mark_steps(
         return []
     left = [step for step in steps if step[0]]
     kept = _join_runs(left) if remove_extra_whitespaces else left
-    begin = (kept or steps)[0][1]  # ENC-3: marks lie beside what is left, if anything is
-    # A word is one token wherever it stands, so the first one gets the mark that the others have from their spaces.
+    begin = (kept or steps)[0][1]  # ENC-3: marks are next to what is left, if anything is
+    # A word is one token wherever it is, so the first one gets the mark that the others have from their spaces.
     if add_dummy_prefix and not treat_whitespace_as_suffix:  # SP-NORM-5
         kept.insert(0, (" ", begin, begin))
     kept = [(output.replace(" ", mark), start, end) for output, start, end in kept]  # SP-NORM-3
     if remove_extra_whitespaces:  # SP-NORM-4
         kept = _drop_last(kept, mark)
-    # Put behind after all spaces at the end are dropped, so that it is the one that stays.
+    # Added after all spaces at the end are dropped, so that it is the one that stays.
     if add_dummy_prefix and treat_whitespace_as_suffix:  # SP-NORM-6
         end = kept[-1][2] if kept else begin
         kept.append((mark, end, end))
@@ -79,7 +79,7 @@ def _map_characters(text: str, charsmap: CharacterMap, symbols: Sequence[str]) -
     steps: list[Step] = []
     place = 0
     while place < len(text):
-        # Whoever defined the symbol wrote it as texts have it: mapped, it would not be found.
+        # The symbol is written as texts have it: mapped, it would not be found.
         symbol = longest_symbol(text, place, symbols)
         length, output = (len(symbol), symbol) if symbol else charsmap.longest(text, place)
         if not length:
@@ -90,7 +90,7 @@ def _map_characters(text: str, charsmap: CharacterMap, symbols: Sequence[str]) -
 
 
 def _join_runs(steps: Iterable[Step]) -> list[Step]:
-    """Drop every space behind a space or at the start; what is left of a run covers all of it (SP-NORM-4)."""
+    """Drop every space after a space or at the start; what is left of a run covers all of it (SP-NORM-4)."""
     kept: list[Step] = []
     is_after_space = True
     for output, begin, end in steps:
@@ -116,7 +116,7 @@ def _drop_last(steps: Sequence[Step], mark: str) -> list[Step]:
 
 
 def longest_symbol(text: str, place: int, symbols: Sequence[str]) -> str:
-    """Return the longest user-defined symbol that stands at a place, or nothing (SP-SYMBOL-1).
+    """Return the longest user-defined symbol at a place, or nothing (SP-SYMBOL-1).
 
     >>> longest_symbol("xab", 1, ["a", "ab"])
     'ab'
@@ -125,7 +125,7 @@ def longest_symbol(text: str, place: int, symbols: Sequence[str]) -> str:
 
 
 def split_at_symbols(piece: AlignedText, symbols: Sequence[str]) -> Iterator[tuple[AlignedText, bool]]:
-    """Cut a piece into user-defined symbols and what stands between them (SP-SYMBOL-1); True says that it is a symbol.
+    """Cut a piece into user-defined symbols and what is between them (SP-SYMBOL-1); True says that it is a symbol.
 
     >>> [part.text for part, _ in split_at_symbols(AlignedText.from_input("xabab"), ["ab"])]
     ['x', 'ab', 'ab']

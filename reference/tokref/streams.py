@@ -1,6 +1,6 @@
 """Streams: the text of ids that come one after another, up to a stop (``spec/16-streams.md``).
 
-Everything is decoded anew after each id, and compared with what was given: that is the rule itself.
+Everything is decoded again after each id, and compared with what was given: that is the rule itself.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def decode_until(
     stream = TextStream(tokenizer, choices, skip_special_tokens)
     stream.add(prompt)  # STREAM-6
     stop_ids = [*stop_ids]
-    text = ""  # what is settled behind the prompt, which is not searched (STOP-6)
+    text = ""  # what is settled after the prompt, which is not searched (STOP-6)
     given = 0  # how much of it the parts have
     parts: list[str] = []
     stopped: str | int | None
@@ -175,7 +175,7 @@ def settle(tokens: Sequence[str], decoder: Component | None, choices: Choices) -
         return text, text[:-1] if begun else text  # DEC-BYTE-2: it is one U+FFFD
     run = _last_run(tokens, decoder, choices)
     begun = open_end(run)
-    # One byte that is wrong makes the whole run U+FFFD, and no byte behind it can change that.
+    # One byte that is wrong makes the whole run U+FFFD, and no byte after it can change that.
     is_lost = choices.byte_fallback_invalid == "run" and not _is_text(run[: len(run) - begun])  # DEC-FALLBACK-2
     if begun == 0 or is_lost:
         return text, text
@@ -214,10 +214,10 @@ def open_end(data: bytes) -> int:
 
 
 def _is_beginning(some: bytes) -> bool:
-    """Whether bytes behind these can make a character of them.
+    """Whether bytes after these can make a character of them.
 
-    They can if 80 or BF can, the first and the last byte that stands within a character: some first bytes allow only a
-    few behind them (E0 from A0, ED up to 9F, F0 from 90, F4 up to 8F), but each allows one of the two.
+    They can if 80 or BF can, the first and the last byte that can be within a character: some first bytes allow only a
+    few after them (E0 from A0, ED up to 9F, F0 from 90, F4 up to 8F), but each allows one of the two.
     """
     return any(is_character(some + fill * count) for fill in (b"\x80", b"\xbf") for count in (1, 2, 3))
 

@@ -44,7 +44,7 @@ class UnigramTraining:
 
 
 def strict_substrings(words: Words) -> dict[str, int]:
-    """Return every substring that is shorter than some word in which it stands, with its frequency (UNI-INIT-2).
+    """Return every substring that is shorter than some word that contains it, with its frequency (UNI-INIT-2).
 
     >>> strict_substrings({"ab": 2, "b": 1})
     {'a': 2, 'b': 3}
@@ -228,9 +228,9 @@ def _best_up_to(word: str, costs: Costs, unknown_cost: float | None = None) -> l
 
     Starts are tried from left to right, and only a lower cost replaces what is there. So of equal costs the one whose
     last token starts first stays: the option ``earliest_start``, and as good as any (UNI-SEG-3). With ``unknown_cost``
-    a character that is not a token by itself may also stand for an unknown token.
+    a character that is not a token by itself may also become an unknown token.
     """
-    best: list[_Last | None] = [_Last(0, 0.0), *[None] * len(word)]  # before the word stands nothing, at no cost
+    best: list[_Last | None] = [_Last(0, 0.0), *[None] * len(word)]  # before the word is nothing, at no cost
     longest = max(map(len, costs), default=0) or 1  # a character may be unknown where there are no tokens at all
     for start in range(len(word)):
         before = best[start]
@@ -283,12 +283,12 @@ def encode_unigram(piece: AlignedText, model: Unigram, choices: Choices) -> list
 
 
 def _takes_unknown(word: str, model: Unigram, costs: Costs, choices: Choices) -> bool:
-    """Whether a character of a piece may stand for an unknown token beside tokens (UNI-UNK-3)."""
+    """Whether a character of a piece may become an unknown token next to other tokens (UNI-UNK-3)."""
     if choices.unigram_unknown == "piece":
         return False
     if model.unknown_token is not None:
         return True
-    # There is nothing to stand for it. So characters are given up only in a word that cannot be written without that.
+    # There is no token to replace it. So characters are given up only in a word that cannot be written without that.
     is_given_up = choices.unigram_unknown_without_token != "error"  # UNI-UNK-4
     return is_given_up and _best_up_to(word, costs)[-1] is None
 
@@ -296,7 +296,7 @@ def _takes_unknown(word: str, model: Unigram, costs: Costs, choices: Choices) ->
 def _join_unknown(
     word: str, ranges: list[tuple[int, int]], model: Unigram, costs: Costs, unknown_cost: float | None
 ) -> list[tuple[int, int]]:
-    """Join unknown characters that stand side by side, and the unknown token where a text spells it (UNI-UNK-3)."""
+    """Join unknown characters that are side by side, and the unknown token where a text spells it (UNI-UNK-3)."""
     joined: list[tuple[int, int]] = []
     was_unknown = False
     for begin, end in ranges:
@@ -325,7 +325,7 @@ def cost_of_unknown(model: Unigram, costs: Costs, choices: Choices) -> float:
 
 
 def _unknown(piece: AlignedText, begin: int, end: int, model: Unigram, choices: Choices) -> list[Token]:
-    """Return the tokens of the bytes of unknown characters, or else what stands for them."""
+    """Return the tokens of the bytes of unknown characters, or else what replaces them."""
     found = [byte_tokens(piece, place, model) for place in range(begin, end)]
     if all(found):  # UNI-BYTES-1, UNI-BYTES-2
         return [token for tokens in found for token in tokens]

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 from tokref.errors import InputError
 
 Pair = tuple[str, str]
-"""Two tokens that stand side by side."""
+"""Two tokens that are side by side."""
 
 Words = Mapping[str, int]
 """Every word of a corpus with its count, in the order in which each is first met."""
@@ -36,10 +36,10 @@ class Token(NamedTuple):
 
 
 class EncodedToken(NamedTuple):
-    """A token of a result of encoding. Its span counts in its text, and what stands in no text has [0, 0] (POST-5).
+    """A token of a result of encoding. Its span counts in its text, and what is in no text has [0, 0] (POST-5).
 
     ``is_special`` and ``is_attended`` are its entries of the masks, ``word`` the number of its piece, and ``sequence``
-    that of its text; both are None where it stands in no text. ``is_added`` says that it was found as an added token.
+    that of its text; both are None where it is in no text. ``is_added`` says that it was found as an added token.
     """
 
     text: str
@@ -81,7 +81,7 @@ byte tokens stand for what is unknown, and the others are never found. All keep 
 
 @dataclass(frozen=True)
 class Bpe:
-    """A Byte-Pair Encoding model (``spec/04-bpe.md``). ``merges`` stand in the order of their ranks.
+    """A Byte-Pair Encoding model (``spec/04-bpe.md``). ``merges`` are in the order of their ranks.
 
     ``kinds`` has the tokens that are not ordinary. ``dropout`` is 0 or 1 (BPE-DROPOUT-1).
     """
@@ -221,7 +221,7 @@ class Tokenizer:
 
 
 def is_ordinary(text: str, model: Model) -> bool:
-    """Whether a text is a token that is found where it stands (TERM-2: of equal code points).
+    """Whether a text is a token that is found where it occurs (TERM-2: of equal code points).
 
     >>> is_ordinary("<s>", Bpe({"<s>": 0}, kinds={"<s>": "control"}))
     False

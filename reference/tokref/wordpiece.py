@@ -48,7 +48,7 @@ def wordpiece_alphabet(words: Words, special_tokens: Sequence[str], prefix: str)
 def score_pairs(words: Sequence[Split]) -> dict[Pair, Fraction]:
     """Score all pairs, in the order in which each is first met (WP-TRAIN-3).
 
-    Dividing by the counts of both tokens favours pairs that hardly stand without each other. In the toy corpus that is
+    Dividing by the counts of both tokens favours pairs that hardly occur without each other. In the toy corpus that is
     ``##g ##s``, the rarest pair of all, and not ``##u ##g``, which BPE merges first.
 
     The scores are exact fractions, so no rounding makes two of them equal or different (WP-TRAIN-4).

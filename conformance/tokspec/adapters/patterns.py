@@ -12,7 +12,7 @@ from tokref.patterns import ALIKE, Pattern, PatternReader, compile_pattern
 from tokref.reading.ceilings import refuse_heavy_pattern
 from tokspec.adapter import Refusal
 
-#: What the reader writes for an atom: sets, line feeds, bounds of words, ends of the text, and what stands around them.
+#: What the reader writes for an atom: sets, line feeds, bounds of words, ends of the text, and what is around them.
 _WRITTEN = regex.compile(
     r"(?P<set>\[(?:[^][\\]|\\.|(?&set))*\])|(?P<line>\\n\??)|(?P<word>\\[bB])|\\[AZzG]|\(\?(?:[:>=!]|<[=!])|[|)]",
     regex.DOTALL,
@@ -23,12 +23,12 @@ _GROUP = regex.compile(r"\(\?(?:[:>=!]|<[=!])|\((?!\?)")
 def read_sets(
     sources: Sequence[str], options: Mapping[str, str]
 ) -> tuple[dict[str, str], list[tuple[str, regex.Pattern[str]]]]:
-    r"""Return the sets of patterns under options of choices, and their alternatives, which are compiled.
+    r"""Return the sets of some patterns under options of choices, and the patterns' alternatives, compiled.
 
-    A set is written for the package ``regex``; beside it is the first way in which a pattern has it.
+    A key is a set as the package ``regex`` writes it; its value is how a pattern first wrote that set.
 
     Raises:
-        Refusal: with the reason of the reference; ``unsupported`` too where sets are not what tells characters apart.
+        Refusal: with the reference's reason; also ``unsupported`` where more than sets tells characters apart.
 
     >>> read_sets([r"a[^\s]|\d"], {})[0]
     {'[\\U00000061]': 'a', '[^\\p{White_Space}]': '[^\\s]', '[\\p{Nd}]': '\\d'}

@@ -1,9 +1,9 @@
-"""Releases of libraries in other languages: an adapter of ours, built for a release by the client of its registry.
+"""Releases of libraries in other languages: an adapter of ours, built for a release by the registry's client.
 
 ``gpt-tokenizer==2.9.0`` is the adapter of ``gpt-tokenizer`` with that release from npm. The list of adapters says how
-each is named and what its library is called in its registry. The sources of an adapter are copied into a folder of the
-user's cache, the client of the registry puts the release beside them, and nothing that comes with a package is run
-while it is installed from npm; a crate is built as cargo builds it, with the build scripts that it has.
+each is named and what its library is called in its registry. The suite copies an adapter's sources into a folder of the
+user's cache, and the registry's client installs the release next to them. An installation from npm runs nothing that
+comes with a package; cargo builds a crate with the crate's build scripts.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class AdapterProgram:
 
 
 def find_program(name: str) -> AdapterProgram | None:
-    """Return the adapter of a library in another language; None if there is none of that name.
+    """Return the adapter of a library in another language; None if no adapter has that name.
 
     >>> find_program("gpt-tokenizer").package
     'gpt-tokenizer'

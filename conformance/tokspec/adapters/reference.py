@@ -158,7 +158,7 @@ class ReferenceRequest:
 
     @property
     def encode_options(self) -> tuple[bool, SpecialTokens, SpecialTokens]:
-        """Whether special tokens are put in, and which are allowed and disallowed in a text."""
+        """Whether special tokens are inserted, and which are allowed and disallowed in a text."""
         adds = self.boolean("add_special_tokens", default=True)
         return adds, self.special("allowed_special", "all"), self.special("disallowed_special", ())
 
@@ -297,7 +297,7 @@ class ReferenceRequest:
 
     @property
     def stop_options(self) -> dict[str, Any]:
-        """The options of ``decode_until`` beside its stop strings."""
+        """The options of ``decode_until`` other than its stop strings."""
         return {
             "stop_ids": self.some_numbers("stop_ids"),
             "keep_stop": self.boolean("keep_stop", default=False),
@@ -335,7 +335,7 @@ class ReferenceRequest:
         return {"vocabulary": list(training.vocabulary), "merges": [[left, right] for left, right, _ in training.steps]}
 
     def train_wordpiece(self) -> Result:
-        """Answer ``train`` of WordPiece, whose merges are no part of the model."""
+        """Answer ``train`` of WordPiece, whose merges are not part of the model."""
         return {"vocabulary": list(self.wordpiece_training(self.size()).vocabulary)}
 
     def train_unigram(self) -> Result:

@@ -1,9 +1,9 @@
 """Finding the implementation that a user names, and opening a session with it.
 
-An adapter may be one in another environment, ``NAME@ENVIRONMENT`` or ``module:object@ENVIRONMENT``, with the libraries
-there, or in one that is made for a release, ``NAME==VERSION``. Nothing of the suite needs to be installed in it: its
-Python is told where the suite's host is, and finds there the library itself. So two versions of a library can be
-compared without either being moved.
+An adapter may run in another environment with the libraries there, ``NAME@ENVIRONMENT`` or
+``module:object@ENVIRONMENT``, or in one that is made for a release, ``NAME==VERSION``. The suite need not be installed
+there: the environment's Python gets the path of the suite's host, and imports the library itself. So you can compare
+two versions of a library without moving either.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class FoundAdapter:
         """Import it and make it, in this process.
 
         Raises:
-            DataError: it cannot be found or made, needs what is not installed, or is no adapter.
+            DataError: it cannot be found or made, needs what is not installed, or is not an adapter.
         """
         if self.python or self.program:
             raise DataError("is in another environment, and cannot be imported in this process", key=self.spec)
@@ -137,7 +137,7 @@ def usable_names() -> list[str]:
 def names_program(word: str) -> bool:
     """Whether a word by which a user names an implementation is the command line of a program.
 
-    It is if it has a space or is a path; the folder of an environment, behind ``@``, does not count.
+    It is if it has a space or is a path; the folder of an environment, after ``@``, does not count.
 
     >>> [names_program(word) for word in ("node adapter.mjs", "./adapter", "tokenizers@old/venv", "mine:Adapter")]
     [True, True, False, False]
@@ -155,9 +155,9 @@ def _announced() -> Iterable[EntryPoint]:
 def find(spec: str) -> FoundAdapter:
     """Find an adapter by the name of an entry point, or as ``package.module:Object``: a class, factory or instance.
 
-    A module is looked for in the current folder too. Either may be followed by ``@ENVIRONMENT``, the folder or the
-    Python of another environment, whose libraries are taken; a name by ``==VERSION``, for which an environment is made
-    if there is none. Nothing is imported.
+    A module is also looked for in the current folder. Either form may end with ``@ENVIRONMENT``, the folder or the
+    Python of another environment, whose libraries are then used. A name may end with ``==VERSION``, for which an
+    environment is made if it is missing. Nothing is imported.
 
     Raises:
         DataError: there is no such name or version, it has another form, or several packages announce it.
@@ -205,10 +205,7 @@ def _python_of_version(spec: str, point: EntryPoint, version: str) -> str:
 
 
 def adapter_digest(name: str) -> str:
-    """Return hexadecimal digits that are others if what is between the cases and an implementation is another.
-
-    That is its adapter, and what writes models in the formats that it reads.
-    """
+    """Return a digest of the adapter and the format writers; it changes when either changes."""
     digest = sha256()
     for file in sorted(Path(str(files("tokspec.formats"))).rglob("*.py")):
         digest.update(file.read_bytes())
@@ -221,7 +218,7 @@ def adapter_digest(name: str) -> str:
 
 
 def package_of(name: str) -> str:
-    """Return the package of PyPI whose releases are those of an installed adapter; empty if there is no such adapter.
+    """Return the PyPI package whose releases are those of an installed adapter; empty if there is no such adapter.
 
     Raises:
         DataError: it has no releases of its own.
@@ -268,8 +265,8 @@ def open_session(
         command: the program.
         limits: what a process is allowed; this one has no limits.
         in_process: whether an adapter runs in this process, where a debugger sees it, and where it can end it.
-        confined: whether the reference too has its own process. It runs in this one otherwise, which is faster and
-            without limits: for the suite's own models.
+        confined: whether the reference too has its own process. Without it the reference runs in this one, faster and
+            without limits, which suits the suite's own models.
         jobs: how many processes of it are asked at once, each with its own limits; the reference too has its own then.
 
     Raises:
@@ -350,7 +347,7 @@ def _remedy(point: EntryPoint) -> str:
 
 
 def _requirements(point: EntryPoint) -> list[str]:
-    """Return what an implementation requires: what the extra of its own name does, in the package that announces it."""
+    """Return an implementation's requirements: those of the extra with its name, in the package that announces it."""
     found = []
     for requirement in point.dist.requires or () if point.dist else ():
         needed, _, marker = requirement.partition(";")
@@ -390,10 +387,10 @@ sys.exit(main())
 
 
 def find_python(environment: str) -> str:
-    """Return the Python of an environment: of a folder that is one, or the Python itself.
+    """Return the Python of an environment, which is named by its folder or by that Python.
 
     Raises:
-        DataError: there is none.
+        DataError: it is not an environment.
 
     >>> find_python("nowhere")
     Traceback (most recent call last):

@@ -1,8 +1,8 @@
 """Versions of a library as implementations: an environment for each, made once in the user's cache folder.
 
-``tokenizers==0.20.3`` is the adapter of ``tokenizers`` with that release in an environment of its own. It is made by
-uv, if that is installed, or by venv and pip, of wheels alone, so that no code of a package runs while it is installed;
-what is there needs no network. An environment is written whole or not at all.
+``tokenizers==0.20.3`` is the adapter of ``tokenizers`` with that release in its own environment. uv makes it, or venv
+and pip if uv is not installed; they install wheels only, so that no code of a package runs during installation. An
+environment that exists needs no network. It is written whole or not at all.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def environment(spec: str, name: str, said: str, steps: Callable[[Path], Iterabl
 
 
 def python_of(spec: str, requirements: Sequence[str]) -> str:
-    """Return the Python of an environment with these packages; make the environment if there is none.
+    """Return the Python of an environment with these packages; make it if it is missing.
 
     Args:
         spec: what the user wrote, for messages.

@@ -58,7 +58,7 @@ def describe_broken(error: Exception) -> str:
     """
     if isinstance(error, EOFError):
         return "is cut off: its compressed data has no end"
-    # bzip2 raises an OSError without a number; zstd may not be installed, so its error is told by its name
+    # bzip2 raises an OSError without a number; zstd may not be installed, so its error is recognized by its name
     of_bzip2 = type(error) is OSError and error.errno is None
     if of_bzip2 or isinstance(error, _BROKEN) or type(error).__name__ == "ZstdError":
         return f"is not compressed as its name says, or was changed: {error}"

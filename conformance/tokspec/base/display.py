@@ -35,8 +35,8 @@ _BLANK = "\u115f\u1160\u3164\uffa0\u2800"
 def visible(text: str, *, keeps_marks: bool = False) -> str:
     """Replace every character that is not a visible one, or a plain space, by its escape.
 
-    A mark is escaped too, for é and e with an accent are two texts that look alike. ``keeps_marks`` leaves it as it is
-    where only the words matter: Thai writes vowels by marks.
+    A mark is escaped too, because é and e with an accent are two texts that look alike. ``keeps_marks`` leaves marks
+    alone where only the words matter: Thai writes vowels as marks.
 
     >>> visible("a\\x1b[31m\\u202eb é")
     'a\\\\u001b[31m\\\\u202eb é'
@@ -128,7 +128,7 @@ _COLOUR = re.compile("\x1b\\[[0-9;]*m")
 
 
 def terminal_width() -> int:
-    """Return the columns of the terminal that standard output is; 0 if it is none."""
+    """Return the columns of the terminal on standard output; 0 if it is not a terminal."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
 
 

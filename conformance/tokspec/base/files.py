@@ -1,8 +1,8 @@
 """Reading and writing files with care.
 
-Files that are read may come from strangers: ordinary ones only, and never more than a bound. Files that are written
-are ordinary ones too, and appear whole or not at all. The suite's own lie beside this package when it is installed,
-and at the checkout's root otherwise.
+Files that the suite reads may come from strangers, so it reads ordinary files only, and never more than a bound. It
+writes ordinary files only, each whole or not at all. The suite's own files are next to this package when it is
+installed, and at the checkout's root in a checkout.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _MEGABYTE = 1024**2
 def paths_below(folder: Path, hidden: bool = True) -> list[Path]:
     """Return all that is below a folder, sorted; with ``hidden`` false nothing whose name begins with a dot.
 
-    Below what is no folder there is nothing.
+    Below what is not a folder there is nothing.
 
     Raises:
         DataError: a folder cannot be read: what is in it would be left out.
@@ -47,7 +47,7 @@ def open_ordinary(file: Path, name: str) -> BinaryIO:
     """Open a file to be read, unless reading might never end or wait for ever, as with a device or a pipe.
 
     Raises:
-        DataError: it is no ordinary file, or cannot be opened.
+        DataError: it is not an ordinary file, or cannot be opened.
     """
     try:
         if file.exists() and not file.is_file():
@@ -63,7 +63,7 @@ def _open_without_waiting(path: str, flags: int) -> int:
 
 
 def read_at_most(file: Path, name: str, count: int) -> bytes:
-    """Read a file of at most so many bytes, and one byte more of a larger one.
+    """Read a file of at most ``count`` bytes, and one byte more of a larger one.
 
     Raises:
         DataError: it is not an ordinary file, or cannot be read.

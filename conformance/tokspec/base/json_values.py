@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 from tokspec.base.display import escape, quote
 from tokspec.base.errors import AdapterFault, Unsupported
 
-#: Levels of arrays and objects in a line. Results need six at most; without a bound whoever walks them overflows.
+#: Levels of arrays and objects in a line. Results need six at most; without a bound, walking them overflows the stack.
 DEEPEST = 64
 
 #: Values in a line. The largest result of the suite has a thousand; each takes a hundred bytes when it is read.
@@ -76,7 +76,7 @@ def to_hex_form(value: Any) -> Any:
 
 
 def decode_line(line: bytes, values: float = VALUES, *, small: bool = False) -> dict[str, Any]:
-    """Read one line of so many values at most; the byte-safe form of strings becomes the string.
+    """Read one line of at most ``values`` values; the byte-safe form of strings becomes the string.
 
     With ``small``, its integers have to be those that a message may have (PROTO-7).
 
@@ -158,7 +158,7 @@ def _float(text: str) -> float:
 
 
 def _integer(text: str) -> int:
-    """Read an integer no longer than a double can hold: whoever compares it with a real number overflows otherwise."""
+    """Read an integer no longer than a double can hold; comparing a longer one with a real number overflows."""
     if len(text) > DIGITS:
         raise AdapterFault("protocol", f"a line holds a number of {len(text)} digits")
     return int(text)
@@ -190,7 +190,7 @@ def _too_deep(line: bytes) -> AdapterFault:
 
 
 def deeper_than(limit: int, value: Any) -> bool:
-    """Whether lists and objects are nested more than so many levels deep.
+    """Return whether lists and objects are nested more than ``limit`` levels deep.
 
     >>> deeper_than(2, {"a": [1]}), deeper_than(2, {"a": [[1]]})
     (False, True)

@@ -126,7 +126,7 @@ def run_command_line(arguments: list[str], *, owns_process: bool = False) -> int
     """
     for name in ("stdin", "stdout", "stderr"):
         stream = getattr(sys, name)
-        if stream is None:  # closed by whoever started us; its number must not become that of another file
+        if stream is None:  # closed by our parent process; no other file may get its number
             setattr(sys, name, open(os.devnull, "r" if name == "stdin" else "w"))  # noqa: SIM115
         elif isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
@@ -152,7 +152,7 @@ def supervised(command: Callable[[], int]) -> int:
     child = os.fork()
     if not child:
         os.close(reader)
-        streams = sys.stdout, sys.stderr  # which an adapter may replace, in a thread of its own too
+        streams = sys.stdout, sys.stderr  # which an adapter may replace, even in its own thread
         status = command()
         for stream in streams:
             with suppress(OSError, ValueError):

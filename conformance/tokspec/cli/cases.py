@@ -90,7 +90,7 @@ def _select(suite: Suite, names: Sequence[str], excluded: Sequence[str]) -> list
     """Return the cases of these names.
 
     Raises:
-        DataError: there is none.
+        DataError: there are no such cases.
     """
     try:
         return select(suite.cases.values(), names, excluded)
@@ -164,7 +164,7 @@ def _case_lines(case: Case, stated: Sequence[object]) -> Iterator[str]:
 
 
 def write_models(suite: Suite, format: str) -> dict[str, Any]:
-    """Write every model of a suite in a format; of one that the format cannot express stands the reason.
+    """Write every model of a suite in a format, or the reason why the format cannot express it.
 
     Raises:
         DataError: the format needs a package that is not installed.

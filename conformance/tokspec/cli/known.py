@@ -36,7 +36,7 @@ def known_failures_options(command: Command) -> Command:
 
 @dataclass(frozen=True)
 class Ratchet:
-    """The file of known failures of a run, if it has one, and whether it is to be written anew, with crashes."""
+    """The file of known failures of a run, if it has one, and whether to update it, and with crashes."""
 
     file: Path | None
     update: bool

@@ -76,7 +76,7 @@ def _refusal(model: Mapping[str, Any]) -> Refusal | None:
 
 
 def _refused_key(content: Any, model: Mapping[str, Any]) -> str:
-    """Return the key of a content because of which its model is refused; none unless it is told beside the files."""
+    """Return the key of ``beside`` because of which a content's model is refused; empty if it lies elsewhere."""
     told = beside(content) if isinstance(content, Mapping) and "files" in content else {}
     if "pattern" in told and _refusal({"type": "bpe", **stages_of(told["pattern"])}):
         return "beside.pattern"

@@ -53,7 +53,7 @@ def add_options(command: Command, options: Sequence[Callable[[Any], Any]]) -> Co
 class Target:
     """The implementation that the command line names, and what its process is allowed.
 
-    ``confined`` is whether the reference has a process of its own too: where the user gives limits or the models.
+    ``confined`` is whether the reference too gets its own process, because the user gives limits or models.
     """
 
     impl: str | None
@@ -90,10 +90,10 @@ class Target:
         return DataError(f"cannot be asked: {fault}; try tokspec smoke{self.arguments()}", key=self.name)
 
     def open(self, jobs: int = 1) -> Session:
-        """Start it, in so many processes.
+        """Start it in ``jobs`` processes.
 
         Raises:
-            UsageError: it is to be in this process, and in several.
+            UsageError: ``--in-process`` is given, and several jobs.
         """
         if jobs > 1 and self.in_process:
             raise click.UsageError("--in-process is for one process; leave out --jobs")
@@ -299,7 +299,7 @@ def refuse_outputs(outputs: Mapping[str, Path | None], inputs: Mapping[str, Iter
     ``outputs`` are by their options. ``inputs`` are by what names them, and looked for only if there is an output.
 
     Raises:
-        DataError: an output is no ordinary file, or is an input.
+        DataError: an output is not an ordinary file, or is an input.
         UsageError: two outputs are the same file: the last one written would be all that is left.
     """
     named: dict[object, tuple[str, Path]] = {}
@@ -335,7 +335,7 @@ def remove_earlier_results(arguments: Sequence[str]) -> None:
 
 def remove_result(file: Path) -> None:
     """Remove a report, or JUnit's XML, that the suite wrote; leave whatever else has that name."""
-    with suppress(OSError, RuntimeError, ValueError):  # there is none, or it is not for us to read
+    with suppress(OSError, RuntimeError, ValueError):  # it does not exist, or we may not read it
         place = file.resolve(strict=True)
         if place.is_file():
             with place.open("rb") as stream:
@@ -354,7 +354,7 @@ def _identity(file: Path) -> object:
 
 
 def files_of_implementation(name: str | None) -> Iterator[Path]:
-    """Return the files that the name of an implementation stands for: a recording, a module, what a program is given.
+    """Return the files that an implementation's name refers to: a recording, a module, a program's arguments.
 
     >>> list(files_of_implementation("python3 no-such-adapter.py"))
     []

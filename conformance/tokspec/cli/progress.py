@@ -71,7 +71,7 @@ class Bar:
         return f"about {_duration(seconds * (self._total - self._done) / self._done)} left"
 
     def columns(self) -> tuple[ProgressColumn, ...]:
-        """Return what stands in the line of the bar, from left to right."""
+        """Return what the line of the bar shows, from left to right."""
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
         left = [] if self._expected is None else [TextColumn("left"), TimeRemainingColumn()]
@@ -88,7 +88,7 @@ class Bar:
 
 
 class ProgressBar(Bar):
-    """A bar that advances whenever it is called, whatever it is told; without a total it shows the count."""
+    """A bar that advances whenever it is called, whatever the arguments; without a total it shows the count."""
 
     def __call__(self, *done: object, by: int = 1) -> None:
         self.tell(self._done + by)

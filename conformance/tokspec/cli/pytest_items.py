@@ -26,7 +26,7 @@ from tokspec.suite.cases import Case
 from tokspec.suite.fixtures import load_suite
 from tokspec.suite.selection import cases_of_version, select
 
-#: How many cases are asked at once of a program, which would wait for each question otherwise.
+#: How many cases a program is asked at once; one at a time, it would wait for each question.
 _BATCH = 64
 
 
@@ -103,7 +103,7 @@ class Cases(pytest.Collector):
         return self._judged.pop(case.id)
 
     def _batch_from(self, case: Case) -> Sequence[Case]:
-        """Return a case, and those that pytest runs behind it."""
+        """Return a case, and those that pytest runs after it."""
         if self.batch == 1:
             return [case]
         following = (item.case for item in self.session.items if isinstance(item, CaseItem))
@@ -168,5 +168,5 @@ class CaseItem(pytest.Item):
         return shown
 
     def reportinfo(self) -> tuple[str, int, str]:
-        """Say where the case stands."""
+        """Return where the case is."""
         return self.case.file, self.case.line - 1, f"tokspec::{self.case.id}"

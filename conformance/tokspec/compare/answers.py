@@ -54,7 +54,7 @@ class Input(NamedTuple):
 
 @dataclass(frozen=True)
 class Record:
-    """A text and the reply to each operation. Spans count in the unit of whoever replied.
+    """A text and the reply to each operation. Spans count in the unit of the side that replied.
 
     ``line`` is that of the recording, where it was read from one.
     """
@@ -99,7 +99,7 @@ def input_of(operation: str, record: Record) -> dict[str, Any] | None:
 
 
 def _skipping(operation: str, record: Record) -> dict[str, Any] | None:
-    """Return the input that leaves special tokens out of a text; nothing else is asked about such a record."""
+    """Return the input that decodes ids without special tokens, the only question about a skipped record."""
     ids = record.tokens
     is_asked = operation == "decode" and all(isinstance(id, int) for id in ids)
     return {"ids": ids, "skip_special_tokens": True} if is_asked else None

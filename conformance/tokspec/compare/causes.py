@@ -54,7 +54,7 @@ def compare_replies(
 ) -> Outcome:
     """Compare two replies to a request; ``units`` are those in which the spans of A and B count.
 
-    Two faults of one kind are no agreement: nothing is known of what either would answer.
+    Two faults of one kind are not an agreement: nothing is known of what either would answer.
 
     >>> compare_replies("encode", {"text": "a"}, Answer({"ids": [1]}), Answer({"ids": [1], "tokens": ["a"]})).verdict
     <Verdict.PASS: 'pass'>

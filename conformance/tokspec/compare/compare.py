@@ -1,7 +1,7 @@
 """Comparing two sides text by text in this process: recordings, and implementations asked by their sessions.
 
-Where one side is a recording, the other is asked what it holds; otherwise both are asked about the suite's cases and
-texts, and about texts made of the vocabulary. Each stage of B gets what A gave its next stage, so that a difference
+Where one side is a recording, the other is asked what it holds; two implementations are asked about the suite's cases
+and texts, and about texts made of the vocabulary. Each stage of B gets what A gave its next stage, so that a difference
 shows in the stage that makes it.
 """
 
@@ -61,10 +61,9 @@ _SHOWN = 8
 def default_inputs(asker: Asker, made: int, *, vocabulary: bool = True, other: UserModel | None = None) -> list[Input]:
     """Return the suite's texts, and those that are made of the model's vocabulary, ``made`` of each kind.
 
-    What a token stands for is asked of the implementation; a part of a character, or what is no text, stands for
-    itself as the vocabulary has it. Where the model of the other side is given, texts are made of the tokens alone that
-    both have by the same id, and texts with a special token of one of them alone are left out: the models tell of
-    these.
+    The implementation says what text a token stands for; a part of a character, or what is not text, stands for itself
+    as the vocabulary has it. Where the model of the other side is given, texts are made of the tokens alone that both
+    have by the same id, and texts with a special token of one of them alone are left out: the models tell of these.
     """
     parts = parts_of(asker.model)
     its = parts_of(other) if other else parts
@@ -151,9 +150,9 @@ def compare_texts(
         a: an implementation with its model.
         b: the other one.
         inputs: the texts.
-        tally: takes what it comes to, text by text.
+        tally: collects the results, text by text.
         wanted: as for :func:`compare_records`.
-        note: is told how many texts more are done.
+        note: called with the number of texts that were done since the last call.
 
     Raises:
         DataError: one side answers nothing.
@@ -171,7 +170,7 @@ def compare_texts(
     differing = _differing(a, b, brief, tally, wanted, note)
     asked = pairs(a, b, (one.input for one, _ in differing), tally)
     for pair, answered in zip(asked, differing, strict=True):
-        # who answers otherwise where it is asked about one text alone has given two answers, and both count
+        # a side that answers differently about one text alone has given two answers, and both count
         if all(each.replies for each in answered) and not any(each.differs for each in _compare(*pair, units)):
             pair = answered
         note_pair(tally, *named(*pair, names), units, wanted)

@@ -293,7 +293,7 @@ class _Diff:
 
     @cached_property
     def sessions(self) -> tuple[Session | None, Session | None]:
-        """Sessions with the sides that are no recordings."""
+        """Sessions with the sides that are not recordings."""
         if click.get_current_context().meta.get("tokspec.owns_process"):
             adopt_orphans()
         opened: list[Session | None] = [self._open(side) for side in self.sides]
@@ -468,7 +468,7 @@ class _Diff:
         return notes
 
     def _other_choices(self) -> Iterator[str]:
-        """Say which choices that bear on the model the sides declare otherwise: that may be why they differ."""
+        """Name the choices about the model that the sides declare differently: that may be why they differ."""
         a, b = self._side_choices
         settings = self._recordings[0].header.model.get("settings", {})
         types = {str(value).lower() for path, value in settings.items() if path.rpartition(".")[2] == "type"}
@@ -501,7 +501,7 @@ class _Diff:
         return found[0], found[1]
 
     def _explain(self, tally: Tally) -> Iterator[tuple[int, Explained]]:
-        """Make the first causes small, and find out what stands behind them."""
+        """Make the first causes small, and explain them."""
         one, other = self.askers
         (a, b), (model, model_b) = self.sessions, self.own
         if not (isinstance(one, Asker) and isinstance(other, Asker) and a and b and model and model_b):

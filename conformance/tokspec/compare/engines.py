@@ -1,7 +1,8 @@
 """Engines, which decide who does a unit and when, and what happens when a machine goes away.
 
-They know nothing of results: whoever does a unit writes its result, and the engine brings back a few counts. An engine
-is five methods around futures; units are submitted a few at a time for each processor, so that nobody holds all.
+They know nothing of results: the process that does a unit writes its result, and the engine brings back a few counts.
+An engine is five methods around futures; units are submitted a few at a time for each processor, so that nothing holds
+all of them.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ def count_processors() -> int:
 
 
 class LocalEngine:
-    """Threads of this process, each of which waits for a process of its own."""
+    """Threads of this process, each of which waits for its own process."""
 
     def __init__(self, jobs: int, address: str | None) -> None:
         if address is not None:

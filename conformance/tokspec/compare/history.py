@@ -48,7 +48,7 @@ _SECONDS = 120.0
 #: A release that is meant for everybody: no candidate for one.
 _FINAL = re.compile(r"v?[0-9]+(\.[0-9]+)*(\.post[0-9]+)?")
 
-#: The kinds of change that a release is told by, with what a reader is told.
+#: The kinds of change that are shown of a release, with the words for them.
 TOLD: Mapping[str, str] = {
     "new": "lost",
     "lost": "lost",
@@ -246,9 +246,9 @@ def digest_of_case(case: Case) -> str:
 
 
 def text_history(found: Iterable[Release], show: int) -> Iterator[str]:
-    """Tell releases in lines, as they come: what each came to, and what changed, a line a cause, and so many causes.
+    """Describe releases in lines, as they come: each one's result, and the first ``show`` causes that changed.
 
-    Those one after the other that could not be judged are one line.
+    Consecutive releases that could not be judged share one line.
     """
     for is_fault, releases in groupby(found, lambda release: release.report is None):
         if not is_fault:

@@ -1,8 +1,8 @@
 """Texts out of files of any size: lines, whole files, JSON Lines, Parquet, compressed or not, on a disk or elsewhere.
 
-A file is read in parts, so that several workers can share it, and never held whole. What should be a text and is none,
-such as a line that is not UTF-8 or the rest of a torn file, is a :class:`BadText` with its place, and the next one
-follows. Empty texts are left out.
+A file is read in parts, so that several workers can share it, and never held whole. What should be a text but is not,
+such as a line that is not UTF-8 or the rest of a torn file, becomes a :class:`BadText` with its place, and reading goes
+on with the next one. Empty texts are left out.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Text(NamedTuple):
 
 
 class BadText(NamedTuple):
-    """What should be a text and is none."""
+    """What should be a text but is not."""
 
     why: str
     number: int
@@ -60,7 +60,7 @@ class BadText(NamedTuple):
 
 
 class Block(NamedTuple):
-    """Texts that were read at once, with their numbers and places; a :class:`BadText` stands where one should be."""
+    """Texts that were read at once, with their numbers and places; what is not one is a :class:`BadText`."""
 
     texts: list[str | BadText]
     numbers: list[int]
@@ -121,12 +121,12 @@ def kind_of(name: str) -> str:
 
 
 def find_parts(name: str, kind: str | None, part_bytes: int) -> Iterator[Part]:
-    """Find the files that a name stands for, and cut those that can be cut into parts of about so many bytes.
+    """Find the files that a name stands for, and cut those that can be cut into parts.
 
     Args:
         name: a file, a folder with all that is below it, a pattern, or an address such as ``s3://bucket/part-*``.
-        kind: of every file; None goes by the names.
-        part_bytes: what is compressed, and a file that is one text, is never cut.
+        kind: of every file; None derives it from each name.
+        part_bytes: about the size of a part; a compressed file, and one that is a single text, is never cut.
 
     Raises:
         DataError: there is no such file, or a package that it needs is not installed.
@@ -215,7 +215,9 @@ def _open(part: Part) -> BinaryIO:
 
 
 def read_part(part: Part, reading: Reading) -> Iterator[Text | BadText]:
-    """Return the texts of a part in order, and what is none. A line belongs to the part in which it begins.
+    """Return the texts of a part in order, and a :class:`BadText` for each that is not one.
+
+    A line belongs to the part in which it begins.
 
     Raises:
         DataError: the file has changed or cannot be read, has no such column, or needs a package.
@@ -251,10 +253,10 @@ def _is_taken(part: Part, at: int, reading: Reading) -> bool:
 def _lines(stream: BinaryIO, part: Part, reading: Reading) -> Iterator[Block]:
     """Return lines; they end in ``\\n`` or ``\\r\\n`` and nothing else."""
     opened = decompress(stream, part.path)
-    # what stands around a text in JSON, and its escapes, may make a line longer than the text
+    # the JSON around a text, and its escapes, may make a line longer than the text
     longest = 8 * reading.largest + 65536
     make = _from_json(reading) if part.kind == "jsonl" else _decoded(reading)
-    read_some = getattr(opened, "read1", opened.read)  # which gives what stands before a break, too
+    read_some = getattr(opened, "read1", opened.read)  # which gives what is before a break, too
     number, offset, rest = 1, part.start, b""
     try:
         if part.start:
@@ -296,7 +298,7 @@ def _too_long(reading: Reading) -> str:
     return f"is longer than {reading.largest} bytes"
 
 
-#: What becomes of lines, with the number of the first and the offsets of all; empty texts are left out.
+#: Makes a block of lines, the number of the first and the offsets of all, without empty texts.
 _Make: TypeAlias = Callable[[Sequence[bytes], int, Sequence[int]], Block]
 
 
@@ -408,10 +410,10 @@ def _arrow() -> tuple[Any, Any]:
 
 
 def _row_group_parts(path: str, size: int, tag: str, part_bytes: int) -> Iterator[Part]:
-    """Put groups of rows together until they have about so many bytes; a file that is cut off is one part.
+    """Join groups of rows into parts of about ``part_bytes``; a file that is cut off is one part.
 
     Raises:
-        DataError: it is no Parquet at all.
+        DataError: it is not Parquet at all.
     """
     arrow, parquet = _arrow()
     whole = Part(path, size, tag, "parquet")

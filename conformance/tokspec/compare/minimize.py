@@ -52,7 +52,7 @@ _SMALL = 300
 #: Characters of the longest text, or ids, for which a model is made small: it has as many parts as their square.
 _LONGEST = 200
 
-#: For each kind of character the one that stands for it in a simple text.
+#: For each kind of character the one that replaces it in a simple text.
 _PLAIN: tuple[tuple[Callable[[str], bool], str], ...] = (
     (str.isspace, " "),
     (str.isdecimal, "0"),

@@ -16,7 +16,7 @@ from tokspec.formats.neutral import added_tokens_of, ids_of
 from tokspec.formats.user_model import UserModel
 from tokspec.judge.causes import count_common
 
-#: Characters of a setting that is given as it is; a longer one, such as a compiled table, by its hash.
+#: Most characters of a setting that is shown in full; a longer one, such as a compiled table, is shown by its hash.
 _LONGEST = 200
 
 #: The keys of a neutral form that are compared entry by entry, or counted.
@@ -202,7 +202,7 @@ def compare_models(a: ModelParts, b: ModelParts) -> list[str]:
 
 
 def _without_scores(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out what stands for all scores, which are compared one by one."""
+    """Leave out the digest of all scores, which are compared one by one."""
     return {key: value for key, value in settings.items() if key not in ("scores", "model.scores")}
 
 
@@ -217,7 +217,7 @@ def _compare_scores(a: Mapping[str, float], b: Mapping[str, float]) -> Iterator[
 
 
 def compare_summaries(a: Mapping[str, Any], b: Mapping[str, Any]) -> list[str]:
-    """Say what two summaries say otherwise; nothing if they are of the same file."""
+    """List what differs between two summaries; nothing if they are of the same file."""
     if a["sha256"] == b["sha256"]:
         return []
     name, other = a["file"], b["file"]

@@ -123,9 +123,9 @@ def read_recording(file: Path, name: str = "") -> Recording:
 
 
 def find_model(recording: Recording, *, may_differ: bool = False) -> UserModel:
-    """Read the model with which a recording was made: it lies beside it or in this folder.
+    """Read the model with which a recording was made, from next to the recording or the current folder.
 
-    ``may_differ`` is whether it may have changed in its place; whoever allows it says how it did.
+    ``may_differ`` is whether the model may have changed since; a caller that allows this reports how it changed.
 
     Raises:
         DataError: it cannot be read, or is not there.

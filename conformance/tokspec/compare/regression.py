@@ -1,7 +1,7 @@
 """``tokenizer_regression``: recordings as the snapshots of a test, by pytest-regressions.
 
-The first run writes a recording beside the test and fails; later ones compare; ``--force-regen`` writes it anew. A
-tokenizer may be an object in this process, which is asked as its user would ask it.
+The first run writes a recording next to the test and fails; later runs compare with it; ``--force-regen`` rewrites it.
+A tokenizer may be an object in this process; it is called as its user would call it.
 """
 
 from __future__ import annotations
@@ -59,20 +59,20 @@ class TokenizerRegression:
         basename: str | None = None,
         compressed: bool = False,
     ) -> None:
-        """Compare what a tokenizer answers with the recording beside the test, or write that recording.
+        """Compare what a tokenizer answers with the recording next to the test, or write that recording.
 
         Texts that were made for the recording are asked again, whatever would be made today.
 
         Args:
             tokenizer: an object that encodes, and perhaps decodes; or a function from a text to ids or tokens.
-            texts: texts beside the suite's own.
+            texts: texts in addition to the suite's own.
             impl: instead of an object, an implementation as ``tokspec record`` takes it.
             command: or a program that speaks the protocol.
             model: the file that ``impl`` or ``command`` is given.
             inputs: files of texts.
-            vocabulary: whether texts are made of the model's vocabulary too, where there is one: without them a change
-                of a token that no text has is not noticed.
-            basename: of the recording; that of the test unless given.
+            vocabulary: whether to make texts of the model's vocabulary too, if it has one; without them a change of a
+                token that no text has goes unnoticed.
+            basename: of the recording; that of the test by default.
             compressed: whether the recording is written as ``.ndjson.gz``.
         """
         from pytest_regressions.common import perform_regression_check  # here, because it may be missing
@@ -83,7 +83,7 @@ class TokenizerRegression:
         new = [each for each in (folder / (basename or "its name")).parents if not each.exists()]
         is_anew = self._request.config.getoption("force_regen")
 
-        def write(file: Path) -> None:  # again where the file is written anew
+        def write(file: Path) -> None:  # called again when the file is rewritten
             made = _recorded(file, is_anew) or default_inputs(asker, MADE, vocabulary=vocabulary)
             _write(file, asker, chain(made, file_inputs(files, Reading(), Tally()), own))
 
@@ -112,9 +112,9 @@ class TokenizerRegression:
 
 
 def _recorded(obtained: Path, is_anew: bool) -> list[Input]:
-    """Return the texts that were made for the recording with which a file will be compared; none for that itself.
+    """Return the made texts of the recording that a file will be compared with; none if it is that recording.
 
-    A recording that is written anew may be one that cannot be read.
+    A recording that is to be rewritten may be unreadable.
     """
     expected = obtained.with_name(obtained.name.replace(".obtained.", "."))
     if expected == obtained or not expected.is_file():
@@ -168,14 +168,14 @@ def _compare(obtained: Path, expected: Path, is_anew: bool) -> None:
         raise
     after = read_recording(obtained, obtained.name)
     tally = compare_records(before, after, ())
-    left = [why for why in tally.left if not why.endswith(FAULT_OF_BOTH)]  # a fault as recorded is no change
+    left = [why for why in tally.left if not why.endswith(FAULT_OF_BOTH)]  # a fault as recorded is not a change
     if tally.different or left:
         summary = Summary((f"{before.header.who} as recorded in {before.name}", after.header.who), tally)
         lines = [*describe_comparison(summary, _SHOWN), "to record what is answered now: pytest --force-regen"]
         raise AssertionError(click.unstyle("\n".join(lines)))
 
 
-#: The format that stands for an object that needs no loading.
+#: The format of an object that needs no loading.
 _FORMAT = "object"
 
 
@@ -223,7 +223,7 @@ class ObjectAdapter:
 
 
 def model_of(tokenizer: Any) -> UserModel:
-    """Return what stands for the object's model: its hash is of what the object says of itself, if it says anything.
+    """Return a stand-in for the object's model; its hash is of what the object says of itself, if anything.
 
     >>> model_of(lambda text: text.split()).name
     '<lambda>'
@@ -274,7 +274,7 @@ def _listed(value: Any) -> Any:
 
 
 def _integer(value: Any) -> Any:
-    """Return the int of an integer of any library; anything else stays as it is, for the check of the form."""
+    """Return the int of an integer of any library, and anything else unchanged, for the check of the form."""
     try:
         return index(value)
     except TypeError:

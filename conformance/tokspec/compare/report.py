@@ -262,7 +262,7 @@ def case_of(name: str, who: str, file: str) -> Case:
 
 
 def _different(case: Case, section: SectionCount) -> Result:
-    """Return the result of a section in which texts differ: the shortest is its example, a digest stands for all."""
+    """Return the result of a section in which texts differ: the shortest is its example, a digest covers all."""
     number = section.same + section.different
     detail = f"{section.different} of {count(number, 'input')} differ; the shortest: {section.detail}"
     digest = f"{section.digest:064x}"

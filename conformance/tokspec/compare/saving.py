@@ -1,4 +1,4 @@
-"""What stands behind a small difference: its clause, and who leaves the reference; and saving it as a case.
+"""Explain a small difference by its clause and the sides that leave the reference, and save it as a case.
 
 The reference is asked under the choices that each side declares. So where both do what the specification says under
 their own choices, nobody is at fault.
@@ -30,7 +30,7 @@ from tokspec.suite.writing import FoundCase, by_choice, write_case
 
 _UNASSIGNED = regex.compile(r"\p{Cn}")
 
-#: The clauses that say what each operation is; a case needs one, and whoever verifies it names a better one.
+#: The clauses that say what each operation is; a case needs one, and the person who verifies it names a better one.
 CLAUSES: Mapping[str, str] = {
     "normalize": "NORM-1",
     "pre_tokenize": "PRE-1",
@@ -62,9 +62,9 @@ Agree: TypeAlias = Callable[[Mapping[str, Any], Sequence[str]], bool]
 class Explained:
     """A small difference with the clause that it may be about, and the sides that leave the reference.
 
-    ``leaving`` is None where the reference does not answer. ``unoffered`` is what a side does not offer, of which a
-    user's own file is asked all the same. ``known`` says that a side is a library that formats come from, and that it
-    is known to break the clause.
+    ``leaving`` is None where the reference does not answer. ``unoffered`` is what a side does not offer but is asked
+    about all the same, for a user's own file. ``known`` says that a side is a library that formats come from, and that
+    it is known to break the clause.
     """
 
     small: Small
@@ -138,7 +138,7 @@ def _known_of(clause: str, hello: Hello) -> str:
 
 
 def _find_beside(small: Small, agree: Agree) -> str:
-    """Return the clause of what stands beside the model, such as truncation, and without which the sides agree."""
+    """Return the clause of the part next to the model, such as truncation, without which the sides agree."""
     text, model = small.input.get("text"), small.model or {}
     if small.cause.operation != "encode" or not isinstance(text, str):
         return ""
@@ -148,7 +148,7 @@ def _find_beside(small: Small, agree: Agree) -> str:
 
 
 def _find_stage(small: Small, choices: Mapping[str, str], agree: Agree) -> str:
-    """Return the stage before the model at which the sides part: behind it, with what is due from it, they agree."""
+    """Return the stage before the model at which the sides part: given its right output, they agree after it."""
     text, model = small.input.get("text"), small.model
     if small.cause.operation != "encode" or not model or not isinstance(text, str):
         return ""
@@ -167,7 +167,7 @@ def _find_stage(small: Small, choices: Mapping[str, str], agree: Agree) -> str:
 
 
 def _clause_of_stage(small: Small, stage: str) -> str:
-    """Return the first clause of a stage by its type; nothing if that has none of its own."""
+    """Return the first clause of a stage by its type; nothing if the type has no clause."""
     model = small.model or {}
     type = (model.get(stage, {}) if stage else model).get("type", "")
     beginning = _STAGES[stage][1].get(type)
@@ -192,9 +192,9 @@ _BESIDE_THE_MODEL = {
 
 
 def newer_character(text: str) -> str:
-    """Return the first character that some version of Unicode has and another does not; empty if there is none.
+    """Return the first character that one version of Unicode has and another lacks, or an empty string.
 
-    Python and its package ``regex`` have two versions, which stand for those of the sides.
+    Python and its package ``regex`` have two versions, which represent those of the sides.
 
     >>> newer_character("a\u0558"), newer_character("a\u0378")
     ('\u0558', '')
@@ -229,7 +229,7 @@ def save(explained: Explained, folder: Path, names: Sequence[str], place: str) -
         explained: the difference.
         folder: for the file.
         names: of A and B, with their versions.
-        place: where the text stood that shows it.
+        place: where the text was that shows it.
 
     Raises:
         FileExistsError: it is there already.

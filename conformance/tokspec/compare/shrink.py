@@ -4,7 +4,7 @@ Fuzzing uses it for what Hypothesis's shrinker leaves, and for what was not draw
 and a model of a user. The caller says what shows the same. A pass offers smaller questions, large cuts first; the first
 that still shows the same is taken, and the passes begin again until none has anything to offer. Lists and texts lose
 stretches, from halves down to single items. Nothing is random. A model that names only tokens of its vocabulary goes on
-doing so: otherwise the smaller question would be one of which the specification says something else.
+doing so, because the specification says something else about a question that names others.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Spent(Exception):
     """Nothing more is asked."""
 
 
-#: From so many items on one candidate is asked at a time.
+#: With more items than this, one candidate is asked at a time.
 _LARGE = 5000
 
 
@@ -241,7 +241,7 @@ def _valid_parts(question: Question) -> set[str]:
     return {part for part, value in parts.items() if not any(schema.errors(value, part, every=False))}
 
 
-#: Keys of the members of sequences, and short components in whose place another may stand.
+#: Keys of the members of sequences, and short components that may replace another.
 _SEQUENCES = ("normalizers", "pre_tokenizers", "decoders", "post_processors")
 _PLAINER: Mapping[str | int, Sequence[Mapping[str, Any]]] = {
     "normalizer": ({"type": "nfc"}, {"type": "nfkd"}, {"type": "strip"}),
@@ -302,7 +302,7 @@ def put_value(value: Any, path: _Path, new: Any) -> Any:
 
 
 def _at(value: Any, path: _Path) -> Any:
-    """Return what stands at a path; None if nothing does any more."""
+    """Return the value at a path; None if the path is gone."""
     for key in path:
         try:
             value = value[key]
@@ -514,7 +514,7 @@ def _numbers(question: Question) -> Iterator[Question]:
             yield _in_model(question, path, each)
 
 
-#: Keys of a model in which tokens stand, those below them with other words, and letters that stand for tokens.
+#: Keys of a model that hold tokens, those below them that hold other words, and letters that stand for tokens.
 _TOKENS = ("vocabulary", "tokens", *_NAMING, "added_tokens", "piece_types", "post_processor", "padding")
 _WORDS = ("type", "sequence", "strategy", "direction")
 _LETTERS = "abcdefgh"

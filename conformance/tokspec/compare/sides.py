@@ -46,9 +46,9 @@ PARTS = "parts"
 
 @dataclass(frozen=True)
 class Side:
-    """A side as it is named; exactly one of the three is given.
+    """A side as the user names it; exactly one of the first three fields is given.
 
-    ``choices`` are options that an implementation of the suite takes, which takes any.
+    ``choices`` are the options for an implementation of the suite, which takes any.
     """
 
     impl: str | None = None
@@ -66,7 +66,7 @@ def parse_side(word: str) -> Side:
     """Read a word of the command line; a recording is looked through.
 
     Raises:
-        DataError: it names a file that is no recording.
+        DataError: it names a file that is not a recording.
 
     >>> parse_side("reference").impl, parse_side("node adapter.mjs").command
     ('reference', 'node adapter.mjs')
@@ -258,7 +258,7 @@ class _AdapterEncoder:
         for text in texts:
             try:
                 append(encode(text))
-            except BaseException as error:  # a panic of an extension and SystemExit are no Exception
+            except BaseException as error:  # a panic of an extension and SystemExit are not an Exception
                 append(_reply_of(error))
         return outcomes
 

@@ -21,7 +21,7 @@ from tokspec.judge.causes import Cause, tell_cut
 from tokspec.judge.verdicts import Verdict
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply
 
-#: Causes that are told apart, and reasons why something is not compared; what comes after them counts as one.
+#: Most causes, and most reasons why something is not compared, that are counted separately; later ones count as one.
 _CAUSES = 500
 _REASONS = 50
 
@@ -104,7 +104,7 @@ class Tally:
 
     ``compared`` of the ``texts`` could be compared, and ``different`` of these differ. ``different_tokens`` are those
     of the longer side that no common run covers. ``left`` has reasons why operations on texts were not compared,
-    ``bad`` reasons why something is no text, with its count and its first place. ``sections`` are by operation and
+    ``bad`` reasons why something is not a text, with its count and its first place. ``sections`` are by operation and
     section, as ``encode/texts/emoji``. ``answered`` counts the texts to which both sides gave an answer, and not only
     the same refusal; ``faults`` what went wrong with a program without a text that is to blame.
     """
@@ -233,7 +233,7 @@ class Tally:
         self.left[reason] = self.left.get(reason, 0) + count
 
     def note_bad(self, place: str, why: str) -> None:
-        """Count what is no text; reasons that differ in where it is so, or in what else there is, count as one.
+        """Count something that is not a text; reasons that differ only in their place or particulars count as one.
 
         >>> tally = Tally()
         >>> tally.note_bad("a at 0", "is not UTF-8 at its byte 7")
@@ -313,7 +313,7 @@ def _with_example(plain: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _example(place: str, text: str, outcome: Outcome, line: int) -> Example:
-    """Keep of a text what shows a difference: all of it, or what stands around the first token that differs."""
+    """Keep what shows a difference: the whole text, or the part around the first token that differs."""
     if len(text) <= _WITH_REPLIES:
         return Example(place, text, outcome.input, write_reply(outcome.a), write_reply(outcome.b), line)
     if len(text) > _WINDOW:

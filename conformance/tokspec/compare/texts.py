@@ -123,7 +123,7 @@ def _glued(texts: Mapping[int, str]) -> Iterator[Input]:
 
 
 def texts_of_special_tokens(tokens: Sequence[str]) -> Iterator[Input]:
-    """Return texts with special tokens in every position, in other cases, cut, and beside each other.
+    """Return texts with special tokens in every position, in other cases, cut, and next to each other.
 
     >>> [each.text for each in texts_of_special_tokens(["<s>"])][-3:]
     ['<S>', '<s', 's>']

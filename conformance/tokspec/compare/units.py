@@ -5,8 +5,8 @@
     results/ab/ID.json   the result of a unit; it is there whole or not at all
 
 The id of a unit is made of everything on which its result depends: files, with what changes when they do, the stretch
-of each, how they are read, the sides with their versions and models. So a result that is there can be taken whoever
-made it, and when. It depends neither on the engine, nor on the number of workers, nor on what went wrong between.
+of each, how they are read, the sides with their versions and models. So a result that exists can be used, no matter who
+made it and when. It does not depend on the engine, the number of workers, or what went wrong in between.
 """
 
 from __future__ import annotations
@@ -84,13 +84,13 @@ class Unit:
 
 
 def cut_into_units(header: Header, names: Sequence[str], unit_bytes: int, output: Path | None = None) -> list[Unit]:
-    """Find files, and put them or parts of them into units of about so many bytes.
+    """Find files, and group them or parts of them into units.
 
     Args:
         header: of the plan.
         names: files, folders, patterns, addresses.
-        unit_bytes: small files are put together, large ones that can be are cut.
-        output: the folder of the results, which are no inputs where it is among them.
+        unit_bytes: about the size of a unit; small files are joined, large ones are cut if they can be.
+        output: the folder of the results; files in it are not inputs.
 
     Raises:
         DataError: there is no such file, or one needs a package that is not installed.

@@ -1,10 +1,10 @@
-"""The process in which both sides encode the texts of units, ``python -m tokspec.compare.worker``; its parent.
+"""The process in which both sides encode the texts of units, ``python -m tokspec.compare.worker``, and its parent.
 
 The process reads a question a line, some texts of a unit by their numbers, and answers with a tally after each batch of
-them. Before it asks a side it says so, with the seconds that this may take. So whoever waits for it knows, when it dies
-or hangs, which batch it had; the texts of that batch are then asked one by one, and a text that ends a process which
-was asked nothing else is a finding. A unit whose process was ended for no fault of a text has the same result as one
-that was not disturbed. The process is started, limited and ended as that of a session.
+them. Before it asks a side it says so, with the seconds that this may take. So the parent knows, when the process dies
+or hangs, which batch it had. The parent then asks the texts of that batch one by one, and a text that ends a process
+which was asked nothing else is a finding. A unit whose process ended through no fault of a text has the same result as
+an undisturbed one. The process is started, limited and ended like that of a session.
 """
 
 from __future__ import annotations
@@ -83,14 +83,14 @@ def main() -> int:
 
 
 class _Batch(NamedTuple):
-    """Texts that are asked at once, or what is none of them, each with its file and its place in there."""
+    """Texts that are asked at once, or what could not be read as texts, each with its file and its place."""
 
     texts: list[Any]
     paths: list[str]
     at: list[int]
 
     def cut(self, most: int) -> Iterator[_Batch]:
-        """Return it in pieces of so many texts."""
+        """Return it in batches of at most ``most`` texts."""
         for start in range(0, len(self.texts), most):
             yield _Batch._make(column[start : start + most] for column in self)
 
@@ -250,7 +250,7 @@ class _Worker:
 
 # In the parent
 
-#: Texts that are asked at once: first so many, and where one of them ends the process fewer, and then each alone.
+#: How many texts are asked at once: first the most; fewer when one of them ends the process; and then each alone.
 _BATCHES = (4096, 64, 1)
 
 #: Starts in a row that may fail, and texts of one unit that may end a process before the rest is left.

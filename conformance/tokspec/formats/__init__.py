@@ -1,21 +1,21 @@
 """The formats in which a model of the fixtures can be handed to an implementation, and from which it can be read.
 
-:func:`write` and :func:`read` take the name of a format; :func:`refuse_input` says about which inputs a file says
-something else than the model that was written. Other packages also use :mod:`~tokspec.formats.user_model`, a
-model that is a user's own file; :mod:`~tokspec.formats.on_disk`, which finds and saves files;
-:mod:`~tokspec.formats.neutral`, what can be asked of any model; and what a format's module lists in its ``__all__``,
-such as the characters that stand for bytes in :mod:`~tokspec.formats.tiktoken_ranks`.
+:func:`write` and :func:`read` take the name of a format; :func:`refuse_input` refuses the inputs for which a file means
+something else than the model that was written. Other packages also use :mod:`~tokspec.formats.user_model`, a model that
+is a user's own file; :mod:`~tokspec.formats.on_disk`, which finds and saves files; :mod:`~tokspec.formats.neutral`,
+what can be asked of any model; and what a format's module lists in its ``__all__``, such as the characters that stand
+for bytes in :mod:`~tokspec.formats.tiktoken_ranks`.
 
 What travels as ``content`` is JSON-safe in every format:
 
 * ``tokspec``: the model itself, see :mod:`tokspec.formats.neutral`;
 * ``tokenizer.json``, ``tokenizer.json-legacy`` and ``tekken.json``: the object that is in the file;
 * all others: ``{"files": {…}, "beside": {…}}``. ``files`` gives for the name of each file its text, or ``{"base64":
-  "…"}`` if the file is binary. ``beside`` gives what the files do not say and their loaders are told by arguments: the
-  keys of the model as the fixtures write them, with every default filled in; a key that is absent is absent from the
-  model. Each module says what stands beside its files.
+  "…"}`` if the file is binary. ``beside`` holds what the files do not say and their loaders take as arguments: the keys
+  of the model as the fixtures write them, with every default filled in; a key that is absent is absent from the model.
+  Each module says what its ``beside`` holds.
 
-A model that a format cannot express is refused as ``unsupported``, with the one reason; whatever is written means to a
+A model that a format cannot express is refused as ``unsupported``, with the reason; whatever is written means to a
 loader what the model means. ``sentencepiece.model`` and ``vocab.gguf`` need the packages of the extra ``formats``.
 """
 
@@ -69,8 +69,8 @@ _as_before_limits = [False]
 def write_as_of(version: str | None) -> None:
     """Write files as an older version of the suite did, for the gates of that time; without one as today.
 
-    Before 0.3.0 no model and no input was refused for the limits of a format that are told since, and the file of a
-    model that is stages alone had no token, by which adapters knew it.
+    Before 0.3.0 no model and no input was refused for the limits of a format, and the file of a model that has stages
+    only had no token, by which adapters recognized it.
     """
     _as_before_limits[0] = version is not None and tuple(map(int, version.split("."))) < (0, 3)
 
@@ -107,7 +107,7 @@ def write(format: str, content: Mapping[str, Any]) -> Any:
 
 
 def refuse_input(format: str, content: Mapping[str, Any], input: Mapping[str, Any]) -> None:
-    """Refuse an input about which the file of a model, in a format that expresses it, says something else.
+    """Refuse an input for which the file of a model, in a format that expresses it, means something else.
 
     Raises:
         Unsupported: naming the limit of the format.
@@ -149,7 +149,7 @@ def read(format: str, content: Any) -> dict[str, Any]:
 
 
 def _validate(model: Mapping[str, Any], format: str, told: Mapping[str, Any]) -> None:
-    """Refuse a model that the schema does not allow; ``told`` are the keys that stand beside the file."""
+    """Refuse a model that the schema does not allow; ``told`` are the keys of ``beside``."""
     from tokspec.suite import schema  # here, because it needs a package, and adapters in other environments need it not
 
     try:

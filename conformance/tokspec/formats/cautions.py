@@ -1,4 +1,4 @@
-"""What in a user's file can only fail, or fails in other libraries: told before anything is asked."""
+"""Warnings about what in a user's file can only fail, or fails in other libraries, before anything is asked."""
 
 from __future__ import annotations
 

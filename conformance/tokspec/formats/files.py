@@ -1,8 +1,8 @@
 """What the formats of files share: the JSON-safe ``content`` in which files travel, and their texts, strictly read.
 
 ``{"files": {name: text}, "beside": {…}}``, where a binary file is ``{"base64": "…"}`` instead of its text. ``beside``
-holds what the files do not say, as the fixtures write it with every default filled in: what a loader of such files is
-told by arguments. Content without ``beside`` is what people find on a disk.
+holds what the files do not say, as the fixtures write it with every default filled in: what a loader of such files
+takes as arguments. Content without ``beside`` is what people find on a disk.
 
 Texts are JSON or lines, written so that every loader reads the same. Binary formats need packages that the suite does
 without, imported when such a format is first used.
@@ -23,7 +23,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def pack(files: Mapping[str, str | bytes], told: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Make the content of files and of what is told beside them; no ``beside`` is made of None.
+    """Make the content of files, with ``told`` as ``beside``; None leaves ``beside`` out.
 
     >>> pack({"vocab.txt": "hug", "sentencepiece.model": b"hug"}, {})
     {'files': {'vocab.txt': 'hug', 'sentencepiece.model': {'base64': 'aHVn'}}, 'beside': {}}
@@ -36,10 +36,10 @@ def pack(files: Mapping[str, str | bytes], told: Mapping[str, Any] | None = None
 
 
 def unpack(content: Any, *names: str) -> list[bytes]:
-    """Return the bytes of the named files of a content; another name is taken for the one file that it is alone.
+    """Return the bytes of the named files of a content; where one file is named, a lone file may have any name.
 
     Raises:
-        DataError: a file is missing, or what should be one is none.
+        DataError: a file is missing, or is not a file.
 
     >>> unpack({"files": {"bert.txt": "hug"}}, "vocab.txt")
     [b'hug']
@@ -60,15 +60,15 @@ def _bytes(file: Any, name: str) -> bytes:
         if isinstance(file, str):
             return file.encode("utf-8")
         return b64decode(file["base64"], validate=True)
-    except (KeyError, TypeError, ValueError):  # the last is also what is no base64, and a lone surrogate
+    except (KeyError, TypeError, ValueError):  # the last is also for bad base64, and a lone surrogate
         raise DataError('is neither a text nor {"base64": …}', name) from None
 
 
 def beside(content: Mapping[str, Any], otherwise: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Return what is told beside the files of a content, or something else where nothing is.
+    """Return ``beside`` of a content of files, or ``otherwise`` if the content has none.
 
     Raises:
-        DataError: it is no object.
+        DataError: it is not an object.
 
     >>> beside({"files": {}}, {"decoder": {"type": "byte_level"}})
     {'decoder': {'type': 'byte_level'}}
@@ -182,7 +182,7 @@ def import_package(module: str, format: str) -> Any:
     """Import a module of the extra ``formats``.
 
     Raises:
-        DataError: it is not installed. That is no refusal: the format could express the model.
+        DataError: it is not installed. That is not a refusal: the format could express the model.
 
     >>> import_package("no_such_package.part", "sentencepiece.model")
     ... # doctest: +NORMALIZE_WHITESPACE

@@ -1,14 +1,14 @@
 """``vocab.gguf``: the file of llama.cpp, with a vocabulary and no tensors, as it is loaded for the vocabulary alone.
 
 Byte-level BPE is its tokenizer ``gpt2``, other BPE ``llama``, Unigram ``t5`` and WordPiece ``bert``. Special tokens are
-control tokens, which are found where that is asked. The type, the unknown token, the special tokens and the decoder are
-told beside the file. After the last token of a model there may be more, which llama.cpp wants: an unknown token, and in
-a ``llama`` one for each byte; if one of these ids comes out, the text had an unknown symbol. The suite does not read
-the format.
+control tokens, which are found where that is asked. ``beside`` holds the type, the unknown token, the special tokens
+and the decoder. After the last token of a model there may be more, which llama.cpp wants: an unknown token, and in a
+``llama`` one for each byte; if one of these ids comes out, the text had an unknown symbol. The suite does not read the
+format.
 
-It cannot express, and the writer refuses as ``unsupported``, a model without a vocabulary, and what came to the
-specification later but for decoders, and byte fallback in a ``llama`` with all 256 tokens (added tokens, ids,
-post-processors, truncation, padding, stages and parameters of the model), and of each type:
+It cannot express, and the writer refuses as ``unsupported``, a model without a vocabulary, what came to the
+specification later (added tokens, ids, post-processors, truncation, padding, stages and parameters of the model) except
+decoders and, in a ``llama`` with all 256 tokens, byte fallback, and of each type:
 
 * ``gpt2``: a pre-tokenizer that does not cut as GPT-2 does, an unknown token, byte fallback, a normalizer, a model
   without merges, and a merge of a token with a space in it;

@@ -1,10 +1,11 @@
 """The suite's own format, ``tokspec``: the model as the fixtures write it, with every default filled in.
 
-It expresses every model. Parts that a model has not (a normalizer, an unknown token, the vocabulary of an untrained
+It expresses every model. Parts that a model lacks (a normalizer, an unknown token, the vocabulary of an untrained
 model) are absent; ``about`` is for readers of the fixtures and is left out.
 
-What the other formats ask of a model in this form stands here too: its tokens in the order of their ids, whether it is
-trained, and the weights of a Unigram model as logarithms, which is what every format but this one holds (UNI-PROB-1).
+This module also has what the other formats ask of a model in this form: its tokens in the order of their ids, whether
+it is trained, and the weights of a Unigram model as logarithms, which is what every format but this one holds
+(UNI-PROB-1).
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ def read(content: Any) -> dict[str, Any]:
     """Return the model that a content is.
 
     Raises:
-        DataError: it is no object.
+        DataError: it is not an object.
 
     >>> read({"type": "bpe"})
     {'type': 'bpe'}
@@ -78,7 +79,7 @@ def _filled(stage: str, part: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _with_defaults(stage: str, part: Mapping[str, Any]) -> dict[str, Any]:
-    """Put the defaults of the part's type behind its ``type`` and what the part itself says over them."""
+    """Put the defaults of the part's type after its ``type``, and override them with what the part says."""
     kind = {"type": part["type"]} if "type" in part else {}
     return {**kind, **row_of(stage, part.get("type", "")).defaults, **part}
 
@@ -183,7 +184,7 @@ def by_id(ids: Any, file: str, key: str = "") -> list[Any]:
     """Return the tokens of an object of token to id in the order of their ids, with the ids unless they are positions.
 
     Raises:
-        DataError: an id is no integer of 32 bits, or of two tokens.
+        DataError: an id is not an integer of 32 bits, or is that of two tokens.
 
     >>> by_id({"b": 1, "a": 0}, "vocab.json"), by_id({"b": 4, "a": 0}, "vocab.json")
     (['a', 'b'], [['a', 0], ['b', 4]])

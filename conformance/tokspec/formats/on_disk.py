@@ -68,7 +68,7 @@ def format_of(path: Path) -> str:
 
 
 def content_of(format: str, path: Path) -> Any:
-    """Return the content of a format that is on a disk: a file, or a folder where the format is several.
+    """Return the content of a format that is on a disk: a file, or a folder if the format has several.
 
     What files of ranks or merges do not say is in a file of the same name that ends with ``.beside.json``.
 
@@ -163,7 +163,7 @@ def read_file(path: Path) -> bytes:
     """Read a file of a model.
 
     Raises:
-        DataError: it cannot be read, is no ordinary file or too large.
+        DataError: it cannot be read, is not an ordinary file or is too large.
     """
     data = read_at_most(path, str(path), LARGEST)
     if len(data) > LARGEST:

@@ -1,4 +1,4 @@
-"""Files of tokenizers that the suite does not read, told by what is in them, with what to name instead."""
+"""Files of tokenizers that the suite does not read, recognized by their content, with what to name instead."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 #: A line of RWKV's vocabulary: an id, a token as Python writes it, and the number of its bytes.
 _RWKV = re.compile(rb"""[0-9]+ b?(['"]).*\1 [0-9]+\r?\n""")
 
-#: The first line of the list of tokens that SentencePiece writes beside a model.
+#: The first line of the list of tokens that SentencePiece writes next to a model.
 _PIECES = re.compile(rb"<unk>\t0\r?\n")
 
 _NAME_JSON = "name the tokenizer.json that was made of it"
@@ -33,7 +33,7 @@ def name_bytes(data: bytes) -> str:
 
 
 def name_object(content: Any) -> str:
-    """Name the form of an object of JSON that is no tokenizer.json, and say what to do; empty if it is not known.
+    """Name the form of a JSON object that is not a tokenizer.json, and say what to do; empty if it is not known.
 
     >>> name_object({"tokenizer_class": "GPT2Tokenizer"})
     'is a tokenizer_config.json, which has no vocabulary; name the tokenizer.json beside it'

@@ -1,12 +1,12 @@
 """``sentencepiece.model``: the protocol buffer that SentencePiece saves, of BPE and Unigram models.
 
-A model with the normalizer ``sentencepiece`` is written as it is, with its types of pieces, and a file beside which
-nothing is told is read as such a model. Of other models the normalizer is the identity, a character map, or for
-white-space split a map of white space to U+0020, and pre-tokenizers are what SentencePiece does with spaces. Special
-tokens are user-defined pieces. A model without an unknown token has
-the piece ``<unk>`` after its last, or ``<no unknown token>`` if it has a token of that name: its id in a result means
-an unknown symbol. Scores are the weights as numbers of 32 bits; those of a BPE model are its ids, negative. Told beside
-the file are the type, the unknown token, the special tokens and the decoder; where nothing is, it is ``metaspace``.
+A model with the normalizer ``sentencepiece`` is written as it is, with its types of pieces, and a file without
+``beside`` is read as such a model. In other models the normalizer is the identity, a character map, or for white-space
+split a map of white space to U+0020, and pre-tokenizers are what SentencePiece does with spaces. Special tokens are
+user-defined pieces. A model without an unknown token has the piece ``<unk>`` after its last, or ``<no unknown token>``
+if it has a token of that name: its id in a result means an unknown symbol. Scores are the weights as numbers of 32
+bits; those of a BPE model are its ids, negative. ``beside`` holds the type, the unknown token, the special tokens and
+the decoder; without ``beside`` the decoder is ``metaspace``.
 
 It cannot express, and the writer refuses as ``unsupported``:
 
@@ -27,9 +27,9 @@ It cannot express, and the writer refuses as ``unsupported``:
 What it expresses but for some inputs is in :mod:`tokspec.formats.limits`. SentencePiece also decodes every ``▁`` as a
 space, whatever the file says.
 
-A model is first made what SentencePiece has: pieces with scores and kinds over a whole text, in which it marks the
-spaces. ``vocab.gguf`` shares that. SentencePiece does not pre-tokenize: where no token goes across a border of pieces
-that makes no difference, and where one does the model is refused.
+The writer first turns a model into what SentencePiece has: pieces with scores and kinds over a whole text, in which it
+marks the spaces. ``vocab.gguf`` shares that. SentencePiece does not pre-tokenize. That makes no difference if no token
+crosses a border of pieces; if one does, the model is refused.
 """
 
 from __future__ import annotations
@@ -88,10 +88,10 @@ _LATER = (
     *("model/bpe/byte_fallback", "model/unigram/byte_fallback", "model/bpe/piece_types", "model/unigram/piece_types"),
 )
 
-#: SentencePiece wants an unknown token. One of these stands after the last token of a model that has none.
+#: SentencePiece wants an unknown token. One of these comes after the last token of a model without one.
 _USUAL_UNKNOWN, NO_UNKNOWN = "<unk>", "<no unknown token>"
 
-#: What is told beside the file, so that nobody has to look into it.
+#: The keys of ``beside``, so that nobody has to look into the file.
 TOLD = ("type", "unknown_token", "special_tokens", "decoder")
 
 
@@ -106,7 +106,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class Spaces:
-    """What becomes of spaces: a mark before the text, runs made one and ends dropped, and marks for spaces."""
+    """What happens to spaces: a mark before the text, runs made one and ends dropped, and marks for spaces."""
 
     add_dummy_prefix: bool = False
     remove_extra_whitespaces: bool = False
@@ -116,7 +116,7 @@ class Spaces:
 
 _MARKED = {"type": "metaspace", "replacement": MARK}
 
-#: The pre-tokenizers that can be said; None is none.
+#: The pre-tokenizers that can be expressed; None stands for a model without one.
 _PRE_TOKENIZERS: Mapping[Spaces, Mapping[str, Any] | None] = {
     Spaces(): None,
     Spaces(escape_whitespaces=True): {**_MARKED, "prepend_scheme": "never"},
@@ -275,7 +275,7 @@ def _uncovered(message: Any) -> Iterator[tuple[str, str]]:
 
 
 def _has_map(message: Any) -> bool:
-    """Tell whether characters are mapped otherwise than white space before it is split."""
+    """Tell whether characters are mapped, except for white space before it is split."""
     spec = message.normalizer_spec
     return spec.precompiled_charsmap not in ((b"", WHITE_SPACE) if spec.remove_extra_whitespaces else (b"",))
 
@@ -332,10 +332,10 @@ _TOKENS: Mapping[str, Callable[[list[Piece]], dict[str, Any]]] = {"bpe": _bpe, "
 
 
 def spaces_of(model: Mapping[str, Any], format: str, *normalizers: str) -> Spaces:
-    """Say the pre-tokenizer of a model, with every default filled in, as what becomes of spaces.
+    """Express the pre-tokenizer of a model, with every default filled in, as what happens to spaces.
 
     Raises:
-        Unsupported: it cannot be said, or the model has a normalizer of another type than those.
+        Unsupported: it cannot be expressed, or the model has a normalizer of a type that is not in ``normalizers``.
 
     >>> spaces_of({"type": "bpe"}, "sentencepiece.model")
     ... # doctest: +ELLIPSIS

@@ -1,9 +1,9 @@
 """``tekken.json``: byte-level BPE by ranks as mistral-common has it, with pattern and special tokens in the one file.
 
 Special tokens have the first ids, ``default_num_special_tokens`` of them, and are named ``<SPECIAL_7>`` where the file
-has no name; files of version 7 and before need name none. The id of any other token is its rank behind them, and ranks
-beyond ``default_vocab_size`` are left out. mistral-common looks for special tokens in no text: ``encode`` does as it
-does with ``allowed_special`` as an empty list.
+has no name; files of version 7 and before need name none. The ids of other tokens follow theirs, by rank; ranks beyond
+``default_vocab_size`` are left out. mistral-common looks for special tokens in no text: ``encode`` does as it does with
+``allowed_special`` as an empty list.
 """
 
 from __future__ import annotations

@@ -1,20 +1,20 @@
 """``.tiktoken``: the bytes of a token in base64 and its rank, which is its id, on every line.
 
-Special tokens are not in the file: what is told beside it gives each its id, and so fills gaps in the ranks. Whatever
-else a model has is told beside it too. A file as people find it needs its ``pattern`` there, which is short for what
-programs of ranks do: they cut a text into the matches of the pattern, drop what is between them, take a piece that is a
-token whole, and join bytes. Without a pattern or a pre-tokenizer a file is refused: ids by another pattern are wrong.
+Special tokens are not in the file: ``beside`` gives each its id, and so fills gaps in the ranks. ``beside`` also holds
+whatever else a model has. A file as people find it needs its ``pattern`` there, which is short for what programs of
+ranks do: they cut a text into the matches of the pattern, drop what is between them, take a piece that is a token
+whole, and join bytes. Without a pattern or a pre-tokenizer a file is refused: ids by another pattern are wrong.
 
 It cannot express, and the writer refuses as ``unsupported``:
 
 * a model that is not BPE, or has no vocabulary;
 * a pre-tokenizer that is not byte-level, or does not end in one that is: tokens are bytes;
-* an unknown token: there is none among bytes;
+* an unknown token: no byte is unknown;
 * a token that has a character outside the byte alphabet, unless it is special;
 * merges that do not follow from the ranks: every token of two or more bytes must be the product of one merge at most,
   the one that the tokens of lower ids leave of it, and merges must be listed in the order of their products' ids.
 
-What other formats share with it stands here too: the characters that bytes are written as in a vocabulary, and the
+This module also has what other formats share with it: the characters that bytes are written as in a vocabulary, and the
 merges that the order of tokens implies. Where a format holds tokens and ranks only, a loader merges whatever pair makes
 the token of the lowest rank (the choice ``bpe_pairs``). A merge is given back by splitting its product with the tokens
 of lower ranks.
@@ -37,10 +37,10 @@ from tokspec.formats.neutral import by_id, fill_defaults, ids_of, refuse_untrain
 
 FORMAT = "vocab.tiktoken"
 
-#: The end of the name of the file that tells what stands beside a file of ranks.
+#: The end of the name of the file that holds ``beside`` for a file of ranks.
 BESIDE = ".beside.json"
 
-#: What stands for no bytes in a file, as the ranks published with Whisper have it.
+#: What represents no bytes in a file, as the ranks published with Whisper have it.
 _EMPTY = "="
 
 #: The alphabet of byte-level tokens: one character for every byte (PRE-BYTE-3).
@@ -102,7 +102,7 @@ def read(content: Any) -> dict[str, Any]:
     r"""Read the file; merges are those that its ranks imply.
 
     Raises:
-        DataError: with the line, or with what is told beside the file.
+        DataError: with the line, or with the key of ``beside``.
 
     >>> content = {"files": {"vocab.tiktoken": "dQ== 0\nZw== 1\ndWc= 2\n"}, "beside": {"pattern": r"\w+"}}
     >>> read(content)["merges"]
@@ -127,12 +127,12 @@ def read(content: Any) -> dict[str, Any]:
 
 
 def stages_told(content: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what is told beside a file, as the keys of a model, with its special tokens as an object of ids.
+    """Return ``beside`` of a file as the keys of a model, with its special tokens as an object of ids.
 
-    Those of a file with a ``pattern`` are added tokens: none is in the vocabulary, and so no piece is one.
+    Those of a file with a ``pattern`` are added tokens: they are not in the vocabulary, so no piece is one.
 
     Raises:
-        DataError: nothing says how a text is cut, or what is told is of a wrong form; its key begins with ``beside``.
+        DataError: nothing says how a text is cut, or a value has a wrong form; its key begins with ``beside``.
     """
     told = beside(content)
     special = told.get("special_tokens", {})
@@ -158,7 +158,7 @@ def stages_told(content: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _with_pattern(told: dict[str, Any]) -> dict[str, Any]:
-    """Tell a pattern in place of the stages that it stands for, if these are all: what :func:`stages_told` reads."""
+    """Replace the stages that a pattern stands for by that pattern, if there are no others, for :func:`stages_told`."""
     first = (told.get("pre_tokenizer", {}).get("pre_tokenizers") or [{}])[0]
     pattern = first.get("pattern", {}).get("regex")
     if pattern is None or "special_tokens" in told:
@@ -207,7 +207,7 @@ def from_bytes(token: bytes) -> str:
 
 
 def to_bytes(token: str) -> bytes | None:
-    """Return the bytes of a token, or None if one of its characters stands for none.
+    """Return the bytes of a token, or None if one of its characters stands for no byte.
 
     >>> to_bytes("Ġhug")
     b' hug'

@@ -1,7 +1,8 @@
-"""A model that is somebody's own file: handed over as it is to whoever loads its format, and converted for others.
+"""A model that is a user's own file: implementations that load its format get it as it is, others a conversion.
 
-Such a file mostly says more than the specification covers. Whoever loads the format gets all of it, untouched; for
-another format it goes through the neutral form of the fixtures, which takes it or says what it does not cover.
+Such a file mostly says more than the specification covers. An implementation that loads the format gets all of it,
+untouched. For another format the file is converted by way of the neutral form of the fixtures, or refused with what
+that form does not cover.
 """
 
 from __future__ import annotations
@@ -28,10 +29,10 @@ _OBJECTS = ("tokenizer.json", "tokenizer.json-legacy")
 #: What an implementation gets that does not read the format of a file.
 CONVERTED = "the model converted"
 
-#: Bytes at the beginning of a file by which its form is told.
+#: Bytes at the beginning of a file by which its form is recognized.
 _HEAD = 4096
 
-#: The formats whose files are no text.
+#: The formats whose files are not text.
 _BINARY = ("sentencepiece.model", "vocab.gguf")
 
 
@@ -92,7 +93,7 @@ class UserModel:
 
     @cached_property
     def _handed_over(self) -> Any:
-        """The content as the protocol has it: of files their texts, and what their loader is told, if that is known."""
+        """The content as the protocol has it: the texts of files, and ``beside`` if it is known."""
         if not isinstance(self.content, Mapping) or "files" not in self.content:
             return self.content
         files = self.content["files"]
@@ -134,12 +135,12 @@ def files_of_model(path: Path | None, format: str | None = None) -> list[Path]:
 
 
 def read_user_model(path: Path, format: str | None = None, *, whole: bool = False) -> UserModel:
-    """Read a model from a file, or from a folder where the format is several; by the name's end unless told.
+    """Read a model from a file or a folder of files; without ``format`` the end of its name gives the format.
 
-    ``whole`` is whether it keeps its post-processor where it is converted.
+    ``whole`` is whether it keeps its post-processor when it is converted.
 
     Raises:
-        DataError: it cannot be read, or is none.
+        DataError: it cannot be read, or is not a model.
     """
     format = format or _told_format(path)
     digest = hashlib.sha256()
@@ -185,7 +186,7 @@ def _told_format(path: Path) -> str:
 
 
 def _refuse_untold(content: Any, path: Path, told: Path | None) -> None:
-    """Refuse ranks of which nothing says how a text is cut: programs that load them would do it by another pattern."""
+    """Refuse ranks that come without a way to cut a text: programs that load them would use another pattern."""
     try:
         stages_told(content)
     except DataError as error:
@@ -219,7 +220,7 @@ def _is_list(value: Any, *types: type) -> bool:
 
 
 def _text(file: Any) -> Any:
-    """Return the text of a file; one that has none stays as it is."""
+    """Return the text of a file; a file that is not text stays unchanged."""
     try:
         return b64decode(file["base64"]).decode("utf-8") if isinstance(file, Mapping) else file
     except UnicodeDecodeError:
@@ -238,5 +239,5 @@ def _with_merges(content: dict[str, Any], joined: bool) -> dict[str, Any]:
 
 
 def _covered(content: dict[str, Any]) -> dict[str, Any]:
-    """Leave out the post-processor: a text is encoded without what it adds, whoever is asked."""
+    """Leave out the post-processor, so that every implementation encodes a text without what it adds."""
     return {**content, "post_processor": None}

@@ -1,24 +1,23 @@
 """The plain text files of published models: ``vocab.json`` with ``merges.txt``, and ``vocab.txt``.
 
-``vocab.json+merges.txt`` is how GPT-2 was published: every token's id, and a merge a line in order of rank. Stages,
-special tokens and the unknown token are told beside the files. The files cannot express, and the writer refuses as
-``unsupported``:
+``vocab.json+merges.txt`` is how GPT-2 was published: every token's id, and a merge a line in order of rank. ``beside``
+holds stages, special tokens and the unknown token. The files cannot express, and the writer refuses as ``unsupported``:
 
 * a model that is not BPE, or has no vocabulary;
 * a lone surrogate, in any string;
 * a merge of an empty token, or of one with white space: loaders split a line there;
 * a merge whose line begins with ``#version``: loaders skip it.
 
-``vocab.txt`` is how BERT was published: a token a line, the number of the line its id. Stages, special tokens, the
-unknown token, the continuing prefix and the longest word are told beside the file. It cannot express, and the writer
-refuses as ``unsupported``:
+``vocab.txt`` is how BERT was published: a token a line, the number of the line its id. ``beside`` holds stages, special
+tokens, the unknown token, the continuing prefix and the longest word. It cannot express, and the writer refuses as
+``unsupported``:
 
 * a model that is not WordPiece, or has no vocabulary;
 * a lone surrogate, in any string;
 * an empty token, or one with white space: loaders strip lines and some split at more than a line feed;
 * ids that are not the positions of their tokens.
 
-Whatever else a model has, such as added tokens and a post-processor, is told beside the files.
+``beside`` also holds whatever else a model has, such as added tokens and a post-processor.
 """
 
 from __future__ import annotations
@@ -75,7 +74,7 @@ def _line(left: str, right: str) -> str:
 
 
 def read_bpe(content: Any) -> dict[str, Any]:
-    r"""Read the two files; stages are those that are told beside them.
+    r"""Read the two files; the stages are those in ``beside``.
 
     Raises:
         DataError: with file and line.
@@ -122,7 +121,7 @@ def write_wordpiece(content: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_wordpiece(content: Any) -> dict[str, Any]:
-    r"""Read the file; stages, and what is not the default, are those that are told beside it.
+    r"""Read the file; stages, and what is not the default, come from ``beside``.
 
     Raises:
         DataError: with the line.

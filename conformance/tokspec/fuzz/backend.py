@@ -1,10 +1,10 @@
 """The backend by which Hypothesis draws for a first difference: its own, but the same in every process.
 
-Hypothesis draws one number in twenty from the constants of the user's modules that happen to be loaded, and so other
-examples with the same seed in another process, or after other tests in this one, which leave some in a cache that all
-backends share; and it makes five of six examples by changing the one before, which
-finds less. No setting turns either off; a backend of one's own does. This is all that is used of Hypothesis beside its
-public interface (``pyproject.toml`` bounds the version): where it has moved, Hypothesis's own backend is used.
+Hypothesis draws one number in twenty from the constants of the user's modules that happen to be loaded. So the same
+seed draws other examples in another process, or after other tests in this one, which leave constants in a cache that
+all backends share. Hypothesis also makes five of six examples by changing the one before, which finds less. No setting
+turns either off, but a custom backend does. Apart from this the suite uses only the public interface of Hypothesis
+(``pyproject.toml`` bounds the version); if these parts have moved, it uses Hypothesis's own backend.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ else:
     _OURS: LRUCache[Any, Any] = LRUCache(CONSTANTS_CACHE.max_size)
 
     class SameEverywhere(HypothesisProvider):
-        """Draws as Hypothesis does, without constants of loaded modules and with a cache of its own."""
+        """Draws as Hypothesis does, without constants of loaded modules and with its own cache."""
 
         _local_constants = Constants()
 

@@ -1,8 +1,8 @@
 """A campaign: Hypothesis draws examples, both sides are asked, and what differs is shrunk and set aside.
 
 Hypothesis stops at its first failure. So it is run again and again, each time with the next seed: a difference raises
-an exception of a class of its own for each operation and kind, and in later runs what a finding explains raises
-nothing. Findings are kept in Hypothesis's own database, from which another process replays them.
+an exception whose class is that of its operation and kind, and in later runs what a finding explains raises nothing.
+Findings are kept in Hypothesis's own database, from which another process replays them.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _SHRINKING, _SHRINKING_DEATHS, _SHRINKING_LATE, _POLISHING = 20.0, 6.0, 3.0, 3.0
 _POLISHED, _POLISHED_ALONE = 1000, 4000
 _PASSES = (*PASSES, offer(shorter_maps))
 
-#: One example in so many is asked twice.
+#: One example in this many is asked twice.
 _ASKED_AGAIN = 16
 
 #: Keys of a model that have clauses of their own: where one matters, a difference is not explained by one without it.
@@ -57,7 +57,7 @@ _SPECIAL = ("special_tokens", "added_tokens", "max_word_length", "decoder")
 
 @dataclass(frozen=True)
 class Budget:
-    """When to end: after so many seconds, or so many examples, whichever comes first; None is no limit."""
+    """When to end: after ``seconds`` or ``examples``, whichever comes first; None means no limit."""
 
     seconds: float | None = None
     examples: int | None = None
@@ -96,7 +96,7 @@ def _difference(origin: tuple[str, str]) -> type[AssertionError]:
 
 
 def database_folder(folder: Path, name: str) -> Path:
-    """Return where the findings of one implementation are kept, beside one oracle and under its options.
+    """Return where to keep the findings of one implementation against one oracle, under its options.
 
     >>> database_folder(Path("db"), "my tok 1/2 against x").name
     'my-tok-1-2-against-x'
@@ -110,7 +110,7 @@ _QUESTIONS = b"tokspec questions"
 
 
 class _Database(ExampleDatabase):
-    """Hypothesis's database without what was left behind while shrinking, of which every try would be replayed.
+    """Hypothesis's database without what shrinking left in it, of which every try would be replayed.
 
     An example is not removed for passing while it is set aside, and not kept because it was the last one in time.
     """
@@ -138,7 +138,7 @@ class _Database(ExampleDatabase):
         """Return what was found by drawing after a survey, which only the same survey would draw again.
 
         Raises:
-            DataError: something in the folder is damaged, as a full disk leaves it; kept anew, it would stay so.
+            DataError: something in the folder is damaged, as by a full disk; saving it again would not repair it.
         """
         found = []
         for written in sorted(self._kept.fetch(_QUESTIONS)):
@@ -149,7 +149,7 @@ class _Database(ExampleDatabase):
         return found
 
     def keep(self, question: Question, is_found: bool) -> None:
-        """Keep such a question, or remove it."""
+        """Save a question that needs its survey, or remove it."""
         written = json.dumps(vars(question), sort_keys=True).encode()
         (self._kept.save if is_found else self._kept.delete)(_QUESTIONS, written)
 
@@ -170,8 +170,8 @@ def _read_question(written: bytes) -> Question | None:
 class _Hunt:
     """One run of Hypothesis: once something differs, only its origin counts, until it is shrunk.
 
-    ``is_narrowed`` says that what it draws depends on a survey, ``is_surveyed`` that it ended for the next one to draw
-    otherwise, ``is_begun`` that its first example, which is always the same one, is over. ``is_special`` says
+    ``is_narrowed`` says that what it draws depends on a survey, ``is_surveyed`` that it ended so that the next one
+    draws differently, ``is_begun`` that its first example, which is always the same one, is over. ``is_special`` says
     that a finding would explain it, if some key of the model did not matter.
     """
 
@@ -195,8 +195,8 @@ class Campaign:
         seed: of all that is drawn.
         budget: when to end.
         families: of models; the names of ``FAMILIES``.
-        progress: told of every example.
-        enough: after so many findings it ends; None is no limit.
+        progress: called after every example.
+        enough: the number of findings after which it ends; None means no limit.
         database: the folder in which findings are kept, and from which they are replayed first; None keeps nothing.
         survey: of a campaign with the same implementation before this one; None takes one as soon as it is needed.
     """
@@ -398,7 +398,7 @@ class Campaign:
             raise _Ended
 
     def _chosen(self, hunt: _Hunt, example: Example) -> list[Asked]:
-        """Return what to ask: while shrinking what may show the origin again, and otherwise what is worth it."""
+        """Return what to ask: while shrinking, what may show the origin again; before that, what is worth it."""
         if hunt.origin is not None:
             wanted = {hunt.origin[0], *(("normalize", "pre_tokenize") if hunt.origin[0] == "encode" else ())}
             return (
@@ -451,7 +451,7 @@ class Campaign:
     def _fresh(
         self, hunt: _Hunt, example: Example, compared: Sequence[tuple[Asked, Comparison]]
     ) -> list[tuple[Question, Comparison]]:
-        """Return what differs and is of the hunt's origin, or is not explained; an encoding not behind a stage."""
+        """Return what differs and is of the hunt's origin, or is not explained; an encoding not after a stage."""
         earlier, components = set[str](), components_of(example.model)
         fresh, is_set_aside = [], hunt.is_replay and hunt.origin is None and repr(example) in self._replayed
         for (operation, input), comparison in compared:

@@ -38,7 +38,7 @@ EXCLUDED = (
     "\u0958\u095f\u0340\u0341\u0374\u037e\u0387\u212a\u212b\u2126\u2adc\ufb1d\ufb2a\u0f43\u0f73\U0001d15e\u2000\uf900"
 )
 
-#: A composed syllable, its jamo, and what stands at the ends of their ranges.
+#: A composed syllable, its jamo, and the ends of their ranges.
 HANGUL = "\ud55c\uac01\uac00\ud7a3\u1100\u1112\u1113\u1161\u1175\u1176\u11a7\u11a8\u11c2\u11c3\u115f\u3131"
 
 #: Both sides of the ends of every range of ideographs in NORM-BERT-3.
@@ -119,7 +119,7 @@ def has_newer(text: str, letters: bool = True) -> bool:
     """Say whether a text has a character of which versions of Unicode since 13.0 do not agree.
 
     Code points that no version assigns yet count too: the next version may. Without ``letters`` those that can only
-    become ideographs do not count: it matters only where letters are told from other characters.
+    become ideographs do not count: it matters only where letters are distinguished from other characters.
 
     >>> has_newer("abc"), has_newer("\u061d"), has_newer("\U0002a6de"), has_newer("\U0002a6de", letters=False)
     (False, True, True, False)
@@ -229,7 +229,7 @@ _WITH_ROWS = 17
 
 
 def _spread(parts: Sequence[str], places: int) -> list[str]:
-    """Take so many parts: spread over all of them, or all of them repeated."""
+    """Take ``places`` parts: spread over all of them, or all of them repeated."""
     count = len(parts)
     return [parts[place * count // places if count > places else place % count] for place in range(places)]
 
@@ -287,7 +287,7 @@ def _character_map(replacements: Mapping[str, str], root: Sequence[int] = range(
     return b64encode(len(trie).to_bytes(4, "little") + trie + texts).decode()
 
 
-#: Maps whose keys begin each other, lie within each other, are of several bytes, or stand beside spaces and marks.
+#: Maps whose keys begin each other, lie within each other, are of several bytes, or are next to spaces and marks.
 CHARACTER_MAPS = (
     _character_map({"a": "b"}),
     _character_map({"a": "", "ab": "X"}),

@@ -37,7 +37,7 @@ _MODELS = 3000
 #: How many requests are asked at once at first; the number grows while nothing hangs.
 _FIRST_PIECE, _PIECE = 1, 1024
 
-#: Requests of an operation and a type of model become rare after so many deaths of the program by them.
+#: Requests of an operation and a type of model become rare once they have killed the program this many times.
 _DEATHS = 5
 
 #: Seconds of the processor that the oracle may take for an example; one request that takes it the second number is
@@ -102,9 +102,9 @@ def open_side(implementation: Callable[[], Adapter] | str) -> Session:
 
 
 class Side:
-    """A session that is opened anew before it holds too many models; ``open`` gives a new one.
+    """A session that is reopened before it holds too many models; ``open`` gives a new one.
 
-    ``who`` is what an oracle is called, and ``fault`` the first of another implementation that is one.
+    ``who`` is what an oracle is called, and ``fault`` the first fault of an oracle that is another implementation.
     """
 
     who = "the reference"
@@ -145,8 +145,8 @@ class Checker:
 
     Args:
         judged: the implementation.
-        oracle: what is taken to be right; the reference with the implementation's choices unless given.
-        choices: options that stand instead of those that the implementation declares.
+        oracle: what is taken to be right; by default the reference with the implementation's choices.
+        choices: options that replace those that the implementation declares.
     """
 
     def __init__(self, judged: Side, oracle: Side | None = None, choices: Mapping[str, str] | None = None) -> None:
@@ -297,7 +297,7 @@ _SAYS_NOTHING = Refused("unsupported", "the oracle says nothing of it")
 
 
 def outcome_of(reply: Reply) -> Mapping[str, Any]:
-    """Return a reply as the outcome of a case; empty if it is none.
+    """Return a reply as the outcome of a case; empty if it is not one.
 
     >>> outcome_of(Refused("unknown_symbol", "?"))
     {'error': 'unknown_symbol'}
@@ -349,7 +349,7 @@ class Rival(Side):
     """Another implementation as the oracle.
 
     Where it takes other options of choices than the judged one, both may be right: what an answer would be under either
-    is asked of the reference, and where that differs, nothing is compared. What the specification leaves open is no
+    is asked of the reference, and where that differs, nothing is compared. What the specification leaves open is not a
     difference: an answer that the reference's allows is taken for the reference's.
 
     Args:

@@ -2,7 +2,7 @@
 
 What a model still has after shrinking is needed to show the difference: a normalizer in it matters, and so does a
 special token. The rows of ``_ROWS`` that fit give the candidates in order; the first one is named. It is a proposal:
-whoever makes a case of the finding decides.
+the person who makes a case of the finding decides.
 """
 
 from __future__ import annotations

@@ -20,11 +20,11 @@ _Value = TypeVar("_Value")
 
 _BOTH = (True, False)
 
-#: Characters that mean something in patterns, in formats, or to those who count in units.
+#: Characters that mean something in patterns, in formats, or to implementations that count in units.
 _SIGNS = ("a", " ", "é", "|", ".", "$", "\\", "\n", "\U0001f600", "\0")
 
-#: What regular expressions are made of: each atom stands alone, is repeated in every way, and stands beside others.
-#: None matches nothing, since no clause says what becomes of such a match where it is replaced.
+#: What regular expressions are made of: each atom occurs alone, repeated in every way, and next to others. No atom has
+#: empty matches, because no clause says what replacing one gives.
 _ATOMS = re.findall(
     r"\S+",
     r"a \s \p{L} \d . [aA] [^ab] \S \D (?i:A) (?i:s) (?i:k) (a|ab) (?:ab) \p{Lu} \P{L} \p{^L} \p{N} \p{M} \p{Han} "
@@ -40,7 +40,7 @@ _JOINED = re.findall(
 )
 _JOINED += [r" ?\p{L}+", r"(?i:'s|'t)| ?\p{L}+| ?\p{N}+|\s+(?!\S)|\s+"]
 
-#: What is replaced, or cut at, and what stands in its place.
+#: What is replaced, or cut at, and its replacements.
 _STRINGS = (*_SIGNS, "ab", "aa", "▁", "a|b", "[a]", "a.", "A", "(?i)a")
 _PATTERNS = (
     *({"string": string} for string in _STRINGS),
@@ -64,7 +64,7 @@ _NAMED = tuple(
 
 
 def _template(written: str) -> list[dict[str, Any]]:
-    """Read a template: ``<`` and ``>`` are the tokens before and after, a digit is the type of what stands before it.
+    """Read a template: ``<`` and ``>`` are the tokens before and after, a digit is the type of what is before it.
 
     >>> _template("A1>")
     [{'sequence': 'A', 'type_id': 1}, {'special': '</s>', 'type_id': 0}]
@@ -79,7 +79,7 @@ def _template(written: str) -> list[dict[str, Any]]:
     return items
 
 
-#: How often a component is drawn beside the others of its stage, where that is not once.
+#: The weight with which a component is drawn among the others of its stage, where that is not 1.
 _SHARES: Mapping[str, int] = {
     "normalizer/bert": 4,
     "normalizer/replace": 2,
@@ -217,7 +217,7 @@ def _present(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _fitting(members: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Leave out each post-processor that puts in tokens behind the first such, which nothing specifies.
+    """Leave out each post-processor that inserts tokens after the first that does, which nothing specifies.
 
     Clauses: POST-SEQUENCE-1.
     """
@@ -232,7 +232,7 @@ def _puts_in_tokens(part: Mapping[str, Any]) -> bool:
 _OPTIONAL = {stage: maybe(_stage(stage), last) for stage, last in STAGES.items()}
 _stages = _draw_stages()
 
-#: Special tokens; some begin, end or hold another, and stand beside it.
+#: Special tokens; some begin or end another, or are within it, and are next to it in the list.
 _SPECIAL = (
     *("<s>", "<s>x", "s>", "<<s>", "<S>", "a", "aa", "ab", "aba", "a.", "[MASK]", "[M", "K]", "[CLS]", "</s>"),
     *("<|end|>", "<|end", "|end|>", "<|endoftext|>", "é", "É", "e", "İ", "A B", "B.", "Σ", "<pad>", " x", "▁", "b"),

@@ -1,4 +1,4 @@
-"""What strategies are made of beside Hypothesis's own: options by weight, chances, and steps that follow one another.
+"""What strategies are made of in addition to Hypothesis's own: options by weight, chances, and sequences of steps.
 
 Options are lists for ``st.sampled_from``, the simplest first: one that is listed more often is drawn more often. An
 optional part begins with a choice of few values, which the shrinker exchanges for nothing and keeps the rest.
@@ -41,20 +41,20 @@ def maybe(draw: st.DrawFn, strategy: st.SearchStrategy[_Item], last: int) -> _It
     return draw(strategy) if draw(st.integers(0, last)) == last else None
 
 
-#: Of so many steps one is the last.
+#: Each step is the last with probability 1/``_ONE_IN``.
 _ONE_IN = 6
 
 
 def steps(draw: st.DrawFn, most: int) -> Iterator[int]:
-    """Yield the numbers of some steps, at most so many: for lists of which each member depends on those before."""
+    """Yield the numbers of at most ``most`` steps, for lists of which each member depends on those before."""
     for number in range(most):
         if draw(st.integers(0, _ONE_IN - 1)) == 0:
             return
         yield number
 
 
-# Options that one model has and the next has not: ``st.sampled_from`` checks and hashes them all when it is made, which
-# takes longer than to draw; strategies for their places are made once.
+# Options that one model has and the next does not: ``st.sampled_from`` checks and hashes them all when it is made,
+# which takes longer than to draw; strategies for their places are made once.
 
 
 def pick(draw: st.DrawFn, options: Sequence[_Item]) -> _Item:
@@ -70,7 +70,7 @@ def pick_some(draw: st.DrawFn, options: Sequence[_Item], least: int = 0, most: i
 def pick_lists(
     draw: st.DrawFn, options: Sequence[_Item], lists: int, least: int = 0, most: int = 12
 ) -> list[list[_Item]]:
-    """Draw at most so many lists of some options."""
+    """Draw at most ``lists`` lists of some options."""
     drawn = draw(_lists_of_places(len(options), lists, least, most))
     return [[options[place] for place in places] for places in drawn]
 

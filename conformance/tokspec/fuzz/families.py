@@ -52,13 +52,13 @@ def _string(symbols: str, longest: int, most: int) -> st.SearchStrategy[str]:
 
 
 def _insert(draw: st.DrawFn, tokens: Sequence[str], others: Sequence[str]) -> list[str]:
-    """Put tokens that are not there yet before, behind or among others."""
+    """Put tokens that are not there yet before, after or among others."""
     new = [token for token in dict.fromkeys(tokens) if token not in others]
     at = len(others) * draw(_HALVES) // 2
     return [*others[:at], *new, *others[at:]]
 
 
-#: Before, behind and in the middle.
+#: Before, after and in the middle.
 _HALVES = st.sampled_from((0, 2, 1))
 
 
@@ -132,12 +132,12 @@ _KINDS_OF_BPE = {
 }
 _MORE_SYMBOLS = st.sampled_from(("", "", "", " ", " \n", "  '", "é中"))
 
-#: What the unknown token may be; the first means that there is none.
+#: What the unknown token may be; None means that the model has no unknown token.
 _UNKNOWN = st.sampled_from((None, None, "[UNK]", "<unk>", "?", "a", ""))
 
 
 def _bpe(draw: st.DrawFn, pre_tokenizer: str, all_bytes: bool = False) -> tuple[Model, str]:
-    """Draw a model. All kinds draw the same, and the kind says what becomes of it: any can shrink to a plain one."""
+    """Draw a model. All kinds draw the same values and use them differently, so any can shrink to a plain one."""
     fitting = {"byte_level": "bytes", "metaspace": "marks"}.get(pre_tokenizer, "plain")
     kind = draw(_KINDS_OF_BPE[fitting])
     kind = "bytes" if all_bytes else kind
@@ -398,7 +398,7 @@ def _stages_alone(draw: st.DrawFn, pre_tokenizer: str) -> tuple[Model, str]:
 
 _Making: TypeAlias = Callable[[st.DrawFn, str], tuple[Model, str]]
 
-#: Families of models, with how often each is drawn beside the others; the simplest comes first.
+#: Families of models, with the weight of each among the others; the simplest comes first.
 FAMILIES: Mapping[str, tuple[_Making, int]] = {
     "stages": (_stages_alone, 3),
     "bpe": (_bpe, 3),

@@ -23,14 +23,14 @@ _CONSTRUCTS = re.compile(
     r"\\p\{\^|\\P|\\p\{..+?\}|\\[hHvRxuXKGAzZbB]|\(\?[^:)]|&&|\[\^?[^\]]*\[|[+*?}]\+|[+*?}]\?|\{\d|\\[.$]|\(a|[$^.|]"
 )
 
-#: Keys of models that are told apart by whether they are there, and those that are told apart by their value as well.
+#: Keys of models that are distinguished by whether they are there, and those also distinguished by their value.
 _KEYS = ("special_tokens", "added_tokens", "piece_types", "scores")
 _VALUES = (
     *("unknown_token", "continuing_prefix", "end_of_word_suffix", "byte_fallback", "fuse_unk", "ignore_merges"),
     *("dropout", "weights", "max_word_length"),
 )
 
-#: Keys of parts whose values are not told apart, and keys of inputs that are told apart by what is in them.
+#: Keys of parts whose values are not distinguished, and keys of inputs that are distinguished by what is in them.
 _OF_ANY_VALUE = ("type", "charsmap", "single", "pair", "special_tokens", "cls", "sep")
 _OPEN = ("text", "pair", "word", "tokens", "ids", "inputs", "corpus", "vocabulary_size")
 

@@ -35,10 +35,9 @@ def origin_of(operation: str, kind: str) -> Origin:
 class Finding:
     """A difference: the smallest question that shows it, how it differs, and the verdict on that.
 
-    ``cause`` tells differences of one kind apart, if something is known of it.
-    ``times`` is how often such a difference was met; ``examples`` and ``seconds`` are what a campaign had asked and
-    taken when it was met first. ``known`` names the listed case that excuses it. ``needs_others`` is whether the
-    question is answered rightly where it is the only one.
+    ``cause`` tells differences of one kind apart, if something is known of it. ``times`` is how often it was met;
+    ``examples`` and ``seconds`` are what a campaign had asked and taken when it was met first. ``known`` names the
+    listed case that excuses it. ``needs_others`` is whether the question is answered rightly where it is the only one.
     """
 
     question: Question

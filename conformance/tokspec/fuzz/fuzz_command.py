@@ -122,7 +122,7 @@ def fuzz_command(show: int, with_counts: bool, **options: Any) -> int:
 
 
 class _FuzzProgress(Bar):
-    """A bar over the seconds of a budget, or over its examples; called with the campaign as it is."""
+    """A bar over the seconds of a budget, or over its examples; called with the campaign."""
 
     def __init__(self, budget: Budget) -> None:
         super().__init__("looking", budget.seconds or budget.examples)

@@ -1,12 +1,12 @@
 """The classes of characters that a pattern tells apart, and the characters that stand for each of them.
 
 The sets of a pattern, which are its characters, classes and properties and what its anchors look at, part all
-characters into classes: no set tells two of one class apart. One character stands for a class. Beside it are those in
-which lexers that are written by hand err: one of each general category and of each answer that the predicates of
-languages give, such as a letter that is numeric, one beyond ASCII and one beyond U+FFFF, all of a small class, what
-has the same case folding, such as ``S`` and ``ſ`` beside ``s``, and some that libraries are known to err in.
+characters into classes: no set tells two of one class apart. One character stands for a class. Added to it are those
+that lexers written by hand get wrong: one of each general category and of each answer that the predicates of languages
+give, such as a letter that is numeric, one beyond ASCII and one beyond U+FFFF, all of a small class, what has the same
+case folding, such as ``S`` and ``ſ`` for ``s``, and some that libraries are known to get wrong.
 
-Surrogates are left out: they are no text. What tells characters apart by anything else than sets is refused.
+Surrogates are left out: they are not text. A pattern that tells characters apart by anything else than sets is refused.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ PUBLISHED = {
     for name in ("gpt-2", "cl100k", "o200k", "llama-3", "qwen", "deepseek", "tekken", "kimi", "gemma")
 }
 
-#: A class of so many characters is asked with all of them.
+#: A class of at most this many characters is asked with all of them.
 _SMALL = 10
 
 #: Characters that libraries take for white space, or do not, and letters that tables of ranges lack.

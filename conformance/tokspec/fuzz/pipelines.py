@@ -75,7 +75,7 @@ _T5: Model = {
     "decoder": _MARKS,
 }
 
-#: Whole pipelines by the family that they are of, with the tokens of control before and behind a text.
+#: Whole pipelines by the family that they are of, with the control tokens before and after a text.
 PIPELINES: Mapping[str, Sequence[tuple[Model, Sequence[str]]]] = {
     "wordpiece": ((_BERT, ("[CLS]", "[SEP]")),),
     "bpe-bytes": (
@@ -104,13 +104,13 @@ PIPELINES: Mapping[str, Sequence[tuple[Model, Sequence[str]]]] = {
     "unigram": ((_T5, ("", "</s>")), ({key: _T5[key] for key in _T5 if key != "normalizer"}, ("", "</s>"))),
 }
 
-#: The parts of each family's pipelines by themselves, for whoever loads no stages.
+#: The parts of each family's pipelines by themselves, for implementations that load no stages.
 _CORE = ("type", "vocabulary", "merges", "tokens", "weights", "unknown_token")
 
 
 @cache
 def starts(family: str) -> Sequence[Model]:
-    """Return models of a family to begin from: the usual ones, whole and with what a text stands between, and bare.
+    """Return models of a family to begin from: the usual ones, whole, with tokens around a text, and bare.
 
     >>> [sorted(model)[:2] for model in starts("wordpiece")]
     [['decoder', 'normalizer'], ['decoder', 'normalizer'], ['decoder', 'normalizer'], ['type', 'vocabulary']]
@@ -138,7 +138,7 @@ def starts(family: str) -> Sequence[Model]:
 
 
 def _surrounded(model: Model, around: Sequence[str], place: str, how: str) -> Model:
-    """Return a model with tokens before and behind a text, which are in its vocabulary."""
+    """Return a model with tokens before and after a text, which are in its vocabulary."""
     control = [token for token in around if token] if place or how else []
     key = "tokens" if "tokens" in model else "vocabulary"
     weight = -10.0 if "weights" in model else 1
@@ -168,7 +168,7 @@ def _template(around: Sequence[str], ids: Mapping[str, int]) -> Model:
 
 @st.composite
 def varied(draw: st.DrawFn, families: tuple[str, ...]) -> tuple[str, Model, str] | None:
-    """Draw a usual pipeline of one of the families, and other stages for some of its own; None if there is none."""
+    """Draw a usual pipeline of one of the families, and replace some of its stages; None if no family has one."""
     found = [(family, *pipeline) for family in families for pipeline in PIPELINES.get(family, ())]
     if not found:
         return None
@@ -201,7 +201,7 @@ _TINY: Mapping[str, Model] = {
 }
 _IS_TINY = st.sampled_from((True, *(False,) * 9))
 
-#: Where tokens of control stand, and what puts them around a text.
+#: Which key lists the control tokens, and what puts them around a text.
 _SURROUNDING = st.tuples(
     st.sampled_from(("", "special_tokens", "added_tokens")), st.sampled_from(("", "template", "bert"))
 )

@@ -32,7 +32,7 @@ Outcome = Mapping[str, Any]
 
 
 def save(finding: Finding, folder: Path, who: str, outcome: Outcome, oracle: str = "the reference") -> Path:
-    """Write a finding into a file of its own; ``who`` is the implementation that differs from the oracle.
+    """Write a finding into its own file; ``who`` is the implementation that differs from the oracle.
 
     Raises:
         FileExistsError: it is there already.
@@ -152,7 +152,7 @@ def _trim(outcome: Outcome, fields: Sequence[str]) -> Outcome:
     return {"expect": {key: value for key, value in expected.items() if key in fields}}
 
 
-#: Segmentations that are listed beside one another; an outcome with more stays as it is.
+#: Most segmentations that an outcome lists; an outcome with more stays unchanged.
 _MOST_TIED = 32
 
 

@@ -42,7 +42,7 @@ class Example:
 
 
 def _in_text(token: str, model: _Model) -> str:
-    """Return a token in the form in which it stands in a text."""
+    """Return a token in the form that it has in a text."""
     if "byte_level" in str(model.get("pre_tokenizer", "")):
         found = to_bytes(token)
         return token if found is None else found.decode("utf-8", "ignore")
@@ -51,7 +51,7 @@ def _in_text(token: str, model: _Model) -> str:
 
 
 def _damaged(special: Sequence[str]) -> list[str]:
-    """Return what may stand in the place of a special token and is not one, and special tokens within others."""
+    """Return texts that look like a special token and are not one, and special tokens within others."""
     found = []
     for whole in special:
         at = len(whole) // 2
@@ -83,7 +83,7 @@ def _own_tokens(model: _Model) -> list[str]:
     return [text for text in listed if text]
 
 
-#: Parameters of stages that may stand in a text as they are.
+#: Parameters of stages that may occur in a text literally.
 _IN_TEXTS = ("string", "content", "delimiter", "replacement", "prefix", "suffix")
 
 
@@ -106,7 +106,7 @@ def _special_of(model: _Model) -> list[str]:
 
 _ALONE = st.lists(_ODD, max_size=8)
 
-#: Two odd parts out of all, x and y, beside letters.
+#: Two odd parts out of all, x and y, next to letters.
 _FRAMES = st.lists(
     st.tuples(
         st.sampled_from(
@@ -162,7 +162,7 @@ def _texts(draw: st.DrawFn, model: _Model, symbols: str) -> list[str]:
 #: Counts: small ones that tie, others that do not, and those at which 24, 31, 32 and 53 bits end.
 _COUNTS = (1, 1, 2, 1, 2, 3, 4, 5, 1, 2, 1, 3, 7, 12, 100, 0, 2**24 + 1, 2**31 - 1, 2**31, 2**32 + 1)
 
-#: Counts of a corpus beside each other: none but 0, and those that single precision, 31, 32 and 53 bits confuse.
+#: Counts that occur together in a corpus: none but 0, and those that single precision, 31, 32 and 53 bits confuse.
 _NEAR_COUNTS = (
     (0,),
     (0, 0, 2),
@@ -173,7 +173,7 @@ _NEAR_COUNTS = (
     (2**53 - 1, 1, 2**52),
 )
 
-#: Words that look like prefixes or tokens, sort otherwise elsewhere, are of several units, or name what objects have.
+#: Words that look like prefixes or tokens, sort differently elsewhere, are of several units, or name what objects have.
 _ODD_WORDS = (
     *("#", "####", "##a", "a##b", "[UNK]", "Zz", "aZ", "é", "\U00010000", "\uffee", "👋🏽", "e\u0301", "\r\n", "a1"),
     *("b20", "c07", *NAMES, *ODD_TOKENS),
@@ -201,7 +201,7 @@ def _as_bytes(data: bytes) -> tuple[str, ...]:
     return tuple(f"<0x{byte:02X}>" for byte in data)
 
 
-#: Bytes of characters, whole, in part and beyond the last one; and bytes that are written too long, or never stand.
+#: Bytes of characters, whole, in part and beyond the last one; and bytes that are written too long, or never occur.
 _CHARACTERS = [*(text.encode() for text in "é來😀\uffff\ufeff\U0001fffe"), "😀".encode()[:2], "😀".encode()[2:]]
 _CHARACTERS += [b"\xc0\x80", b"\xe0\x9f\xbf", b"\xf0\x80\x80\x80", b"\xed\xa0\x80", b"\xf4\x90\x80\x80"]
 _CHARACTERS += [b"\xc1\xbf", b"\xf5", b"\xe0\x80", b"\xff", b"\xe4\xbe"]
@@ -447,7 +447,7 @@ def _draw_example(
     return Example(family, model, requests)
 
 
-#: Where something is refused, a usual pipeline is drawn one time in so many and one.
+#: Where something is refused, a usual pipeline is drawn one time in this number plus one.
 _OFTEN_USUAL = 1
 
 

@@ -41,7 +41,7 @@ class Answers:
 
 
 def allowed(answers: Answers) -> Result | None:
-    """Return the result that is expected beside the one that was given; None if no clause says which it is.
+    """Return the result to expect of an answer, given the answer; None if no clause says which it is.
 
     >>> right, given = {"pieces": [["▁", 0, 0]]}, {"pieces": [["▁", 0, 1]]}
     >>> allowed(Answers({}, "pre_tokenize", {"text": " a"}, right, given, {"offset_unit": "code_point"}, max))
@@ -76,7 +76,7 @@ def _allowed_batch(answers: Answers) -> Result | None:
 
 # Spans
 
-#: What ``bert`` sets apart (NORM-BERT-3): the spaces that it puts beside one may end a token, and begin the next.
+#: What ``bert`` sets apart (NORM-BERT-3): the spaces that it puts around one may end a token, and begin the next.
 _IDEOGRAPH = re.compile(
     "[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002a6df\U0002a700-\U0002ceaf\U0002f800-\U0002fa1f]"
 )
@@ -103,7 +103,7 @@ def _with_open_spans(answers: Answers) -> Result:
 
 
 def _are_added(answers: Answers, rows: Sequence[Any], first: int) -> list[bool]:
-    """Say which rows stand for added characters alone: their spans are empty before any is trimmed (POST-BYTE-1)."""
+    """Say which rows are of added characters alone: their spans are empty before any is trimmed (POST-BYTE-1)."""
     part = answers.model.get("post_processor", {})
     if answers.operation == "encode" and part.get("type") in ("byte_level", "roberta"):
         model = {**answers.model, "post_processor": {**part, "trim_offsets": False}}
@@ -129,10 +129,10 @@ def _keeps_added_spaces(model: Mapping[str, Any]) -> bool:
 
 
 def _moved(text: str, unit: str, way: int) -> Iterator[_Span]:
-    """Return where a token may start or end instead, if it has the space beside an ideograph as well.
+    """Return where a token may start or end instead, if it covers the space next to an ideograph as well.
 
-    With the way 1 these are places behind an ideograph, with its start, where the next token may start; with -1 places
-    before one, with its end, where the token before may end. Between them stand characters that may be removed.
+    With ``way`` 1 these are places after an ideograph, with its start, where the next token may start; with -1 places
+    before one, with its end, where the token before may end. Between them are characters that may be removed.
     """
     length = UNITS[unit]
     for place in (match.start() for match in _IDEOGRAPH.finditer(text)):
@@ -170,7 +170,7 @@ def _of_wordpiece(answers: Answers) -> Result | None:
         return answers.right
     if max(counts, default=0) > _EXACT_COUNT:
         return None
-    if answers.operation == "pair_scores" and 0 in counts:  # no clause says where the pairs stand of words of count 0
+    if answers.operation == "pair_scores" and 0 in counts:  # no clause says where the pairs of words of count 0 are
         mine, other = answers.right["pairs"], answers.given.get("pairs", ())
         return answers.given if sorted(map(repr, mine)) == sorted(map(repr, other)) else answers.right
     return answers.right
@@ -202,7 +202,7 @@ class Costs:
     exact: bool = False
 
     def of(self, tokens: Sequence[str]) -> float:
-        """Return the cost of a segmentation; infinite if it has a token that is none.
+        """Return the cost of a segmentation; infinite if one of its tokens is not in the model.
 
         >>> Costs({"a": 1.0, "ab": 1.5}).of(["a", "ab"]), Costs({}).of(["a"])
         (2.5, inf)
@@ -210,7 +210,7 @@ class Costs:
         return math.fsum(self.costs.get(token, math.inf) for token in tokens)
 
     def forward(self, word: str) -> list[float]:
-        """Return the lowest cost of the word up to each position, from 0; infinite where there is none.
+        """Return the lowest cost of the word up to each position, from 0; infinite where it cannot be written.
 
         >>> Costs({"a": 1.0, "ab": 1.5}).forward("ab")
         [0.0, 1.0, 1.5]
@@ -314,7 +314,7 @@ def _of_parts(answers: Answers, costs: Costs) -> Result | None:
     return answers.given if mine is not None and _is_tied(costs, mine, other) else answers.right
 
 
-#: What puts other tokens beside those of the text, or takes some away: what ties then is not looked into.
+#: What adds tokens to those of the text, or takes some away; ties are not examined then.
 _ASSEMBLED = {"added_tokens", "post_processor", "truncation", "padding", "byte_fallback"}
 
 
@@ -330,7 +330,7 @@ def _named(ids: Any, listed: Sequence[str]) -> list[str] | None:
 
 
 def _of_stretches(special: Sequence[str], layouts: _Layouts, tokens: Sequence[str], right: Result) -> Result | None:
-    """Compare what stands between special tokens; where unknown tokens hide what they stand for, nothing is said."""
+    """Compare what is between special tokens; where unknown tokens hide what they stand for, nothing is said."""
     mine, other = (_split(each, special) for each in (right["tokens"], tokens))
     if len(mine) != len(other):
         return right

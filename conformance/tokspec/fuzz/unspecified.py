@@ -1,4 +1,4 @@
-"""What no clause specifies: requests whose answers are no findings, whatever they are.
+"""What no clause specifies: requests whose answers are never findings.
 
 Drawing avoids most of it, but shrinking comes upon it, and so does a port that refuses much. So it is one table, which
 the comparison asks about every difference: each clause that says "not specified", with a test of a request. What is

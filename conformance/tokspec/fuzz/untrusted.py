@@ -1,8 +1,8 @@
 """Untrusted text: whether a text becomes a special token that is not allowed, whatever else is right or wrong.
 
-The contents of special tokens are drawn in every form in which somebody could write them: whole and cut, beside each
+The contents of special tokens are drawn in every form in which somebody could write them: whole and cut, next to each
 other and within each other, with white space and invisible characters, in another case, width or normal form. Nothing
-is compared with an answer that would be right: a text holds if no id of a special token is in what it becomes.
+is compared with a right answer: a text holds if its ids contain no special token.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def hidden_tokens(model: Mapping[str, Any]) -> dict[str, int | None]:
 class Guard(Checker):
     """Asks one side alone, and takes for a difference that a special token which is not allowed comes out of a text.
 
-    ``faults`` counts requests that were not answered, which are no texts that hold.
+    ``faults`` counts requests that were not answered, which do not count as texts that hold.
     """
 
     faults = 0

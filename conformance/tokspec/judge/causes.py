@@ -1,7 +1,7 @@
-"""What differs, by what it is: thousands of differences mostly have a few causes.
+"""Causes of differences: thousands of differences mostly have a few causes.
 
-A cause is told by the first stage that differs, by the way in which it does, and by the kind of character where it
-does. That is a description, not a proof: two causes may look alike.
+A cause is identified by the first stage that differs, by the way in which it does, and by the kind of character where
+it does. That is a description, not a proof: two causes may look alike.
 """
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ def _tell_items(what: str, before: str, after: str, other: str) -> tuple[str, st
 
 
 def _ends(longer: Sequence[Any], shorter: Sequence[Any], name: Callable[[Any], Any], text: str) -> str:
-    """Say what the longer has before and behind all that the shorter has; nothing if it is not like that.
+    """Say what the longer has before and after all that the shorter has; nothing if it is not like that.
 
     >>> _ends(["[CLS]", "a", "bug", "[SEP]"], ["a", "bug"], str, "a bug")
     "at the start: '[CLS]', at the end: '[SEP]'"
@@ -266,7 +266,7 @@ _KINDS: Mapping[str, str] = {
     "Cs": "surrogates",
 }
 
-#: What stands for a space in the tokens of SentencePiece and its kin.
+#: The character for a space in the tokens of SentencePiece and its kin.
 _SPACE = "▁"
 
 

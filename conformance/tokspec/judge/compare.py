@@ -13,7 +13,7 @@ RELATIVE = ABSOLUTE = 1e-9
 
 
 class _Absent:
-    """What stands in a :class:`Difference` where there is no value."""
+    """The placeholder in a :class:`Difference` where there is no value."""
 
     def __repr__(self) -> str:
         return "nothing"

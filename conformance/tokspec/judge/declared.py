@@ -1,9 +1,9 @@
-"""What becomes of a component that a library does not declare, where it reads the model's file itself.
+"""How a component is judged that a library does not declare, where it reads the model's file itself.
 
-Such a library is sent every model that its file expresses (``reads_file`` in ``spec/10-protocol.md``). If it refuses
-one with a component that it does not declare, that is unsupported, in its own words. If it loads it, its answers are
-judged: a library that passes over a component in silence gives wrong ids to its users. If it refuses a component that
-it declares, that is an error, unless it refuses the model for something else.
+The suite sends such a library every model that its file expresses (``reads_file`` in ``spec/10-protocol.md``). If it
+refuses one with a component that it does not declare, that is unsupported, in its own words. If it loads it, its
+answers are judged: a library that silently ignores a component gives wrong ids to its users. If it refuses a component
+that it declares, that is an error, unless it refuses the model for something else.
 """
 
 from __future__ import annotations
@@ -88,8 +88,8 @@ def is_doubtful(result: Result, hello: Hello) -> bool:
 def judge_refusals(session: Session, results: Sequence[Result]) -> Iterator[Result]:
     """Judge refusals to load models whose components are all declared.
 
-    The model is asked without them too: refused as well, it has something else that the library does not offer, and is
-    unsupported; otherwise it is the component that is declared and refused, an error.
+    The model is asked without them too. If the library refuses that as well, the model has something else that it does
+    not offer, and is unsupported. If not, the library refuses a component that it declares, an error.
     """
     if not results:
         return

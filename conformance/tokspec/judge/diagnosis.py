@@ -39,7 +39,7 @@ _OF_A_FAMILY = tuple(
     for what in ("another token", "other tokens", "cuts", "does not cut", "not the unknown token", "the unknown token")
 )
 
-#: A cause of more cases may be told apart by family; fewer are read at a glance.
+#: A cause of more cases may be split by family; fewer are read at a glance.
 _MANY = 20
 
 #: Verdicts, the most serious first.
@@ -59,7 +59,7 @@ class FailureGroup:
 
 
 def group_failures(failed: Iterable[Result]) -> list[FailureGroup]:
-    """Return failing cases by their cause, those of most cases first; one whose cause is not known stands alone."""
+    """Return failing cases by their cause, those of most cases first; one whose cause is not known is on its own."""
     by_cause: dict[str, list[Result]] = {}
     for result in failed:
         is_pass = result.verdict is Verdict.UNEXPECTED_PASS
@@ -86,7 +86,7 @@ def _seriousness(group: FailureGroup) -> int:
 def diagnose(run: Run, session: Session, reference: Session) -> Run:
     """Return the run with the cause of every failing case; the implementation is asked about its stages.
 
-    An unexpected pass is no failure that has one.
+    An unexpected pass is not a failure, so it has none.
     """
     by_choice = _by_choice(run)
     stages = _Stages(session, reference, _ASKED, run.choices["offset_unit"])
@@ -127,7 +127,7 @@ def _family(result: Result) -> str:
 def _by_choice(run: Run) -> Mapping[str, str]:
     """Return for failing cases the option with which they pass, if all the answers support it well.
 
-    A case that passes with the options of several choices has that which mends most cases.
+    A case that passes with the options of several choices gets the one with which most cases pass.
     """
     failed = [result for result in run.failed if result.verdict is not Verdict.UNEXPECTED_PASS]
     if not any(choices_of(row.case) for result in failed for row in result.rows or (result,)):
@@ -327,7 +327,7 @@ class _Stages:
 
 
 def _differs(seen: Seen) -> bool:
-    """Whether two answers of a stage differ; spans that are left out are no difference, for nobody need give them."""
+    """Whether two answers of a stage differ; missing spans are not a difference, because they are optional."""
     left, right = (list(map(list, result.get("pieces", ()))) for result in (seen.expected, seen.actual))
     if left and right and any(len(piece) == 1 for piece in right):
         return [piece[0] for piece in left] != [piece[0] for piece in right]

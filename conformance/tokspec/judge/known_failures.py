@@ -1,9 +1,9 @@
 """Failures that are known: a file that lists them, and what it makes of a result.
 
 The file is a ratchet. A listed case that fails in the listed way does not fail the run; one that passes, fails
-otherwise or is listed past its date does, and so does an entry whose case no longer exists or is not offered any more.
-A file with the key ``unsupported`` lists there every case that is not offered: another that is not fails the run, and
-so does a listed one that passes. What no case can show stands under ``faults``, and is told wherever the run is.
+differently or is listed past its date does, and so does an entry whose case no longer exists or is not offered any
+more. A file with the key ``unsupported`` lists there every case that is not offered: another that is not fails the run,
+and so does a listed one that passes. What no case can show is listed under ``faults``, and reported with the run.
 """
 
 from __future__ import annotations

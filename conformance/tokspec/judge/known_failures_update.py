@@ -1,8 +1,8 @@
-"""What a file of known failures lists after a run, and how its text is written anew.
+"""What a file of known failures lists after a run, and how its text is updated.
 
 It is sorted by case, with all that people wrote where they wrote it. ``tokspec.cli.known`` writes the file. A library
 that keeps comments would have to be corrected here: ruamel.yaml hangs the comment above an entry at the entry before
-it, so that it goes to another case when they are sorted, and aligns values anew.
+it, so that it goes to another case when they are sorted, and realigns values.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def update_known_failures(
         known: the same, as it was read for the run.
         run: a run with these known failures.
         cases: the ids of all cases of the suite.
-        crashes: whether to list what crashed, hung or broke the protocol, too; otherwise it fails from then on.
+        crashes: whether to list what crashed, hung or broke the protocol, too; what is not listed fails from then on.
 
     Raises:
         DataError: after a run in which something was not run, or leaked state, or every case crashed; or the file was
@@ -166,7 +166,7 @@ class _Layout:
 
 @dataclass(frozen=True)
 class _Unsupported:
-    """The lines of the list of unsupported cases, and where in the file they stand; -1 is behind the entries."""
+    """The lines of the list of unsupported cases, and where in the file they are; -1 is after the entries."""
 
     lines: list[str]
     at: int
@@ -175,7 +175,7 @@ class _Unsupported:
         """Return a text with the list in it as it is to be; the lines of cases that stay are not changed.
 
         Raises:
-            DataError: the list has comments, and its cases do not stand in lines of their own.
+            DataError: the list has comments, and its cases are not on separate lines.
         """
         if cases is None:
             return text
@@ -216,7 +216,7 @@ def rewrite(text: str, file: str, wanted: Mapping[str, KnownFailure], retired: S
         retired: what becomes a comment, at the end.
 
     Raises:
-        DataError: the entries do not stand in lines of their own.
+        DataError: the entries are not on separate lines.
 
     >>> rewrite("known_failures: []  # at last", "x", {"a": KnownFailure("a", "fail", "0", "?")}, [])
     'known_failures:  # at last\\n  - case: "a"\\n    verdict: "fail"\\n    digest: "0"\\n    reason: "?"\\n'
@@ -290,7 +290,7 @@ def _height(text: str, document: Document, index: int) -> int:
 
 
 def _cut(lines: list[str], least: int) -> tuple[list[str], list[str]]:
-    """Cut off the comments and empty lines at the end, but leave so many lines at the beginning."""
+    """Cut off the comments and empty lines at the end, but leave ``least`` lines at the beginning."""
     end = len(lines)
     while end > least and (not lines[end - 1].strip() or lines[end - 1].lstrip().startswith("#")):
         end -= 1

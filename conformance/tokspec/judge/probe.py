@@ -5,8 +5,8 @@ option fits a choice if no answer rules it out, and costs the cases that fail wi
 what is possible for them. Where several fit, it is the one that costs least; and of those the one that is right more
 rarely than the others: an implementation that always takes the earliest of equal segmentations also gives any of them.
 
-An option that is found is told only where it is well supported: not where most of its cases fail, where a single case
-rules another option out, or where this depends on a choice that is not told itself.
+An option that is found is reported only where it is well supported: not where most of its cases fail, where a single
+case rules another option out, or where this depends on a choice that is not reported itself.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ _Explanations: TypeAlias = Mapping[str, Sequence[_Combination]]
 
 @dataclass(frozen=True)
 class ChoiceFinding:
-    """What the answers tell of one choice.
+    """What the answers say about one choice.
 
     ``options`` are the cheapest and strictest of those that fit: one if it is found; several if no case tells them
     apart; none if the answers contradict each other. ``telling`` has each case that rules an option out, with the
     options that it leaves. ``costs`` has for every option how many of the ``answered`` cases fail with it. ``doubt``
-    says why the one option that is found is not told, if it is not.
+    says why the one option that is found is not reported, if it is not.
     """
 
     choice: str
@@ -64,7 +64,7 @@ class Probe:
     """A finding for every choice, and the cases whose answer no combination of options explains.
 
     ``faults`` are by the questions that came to one, malformed answers among them, of all that were ``asked``.
-    ``explained`` counts the replies that a combination of options explains, ``answered`` those of them that are no
+    ``explained`` counts the replies that a combination of options explains, ``answered`` those of them that are not
     refusals.
     """
 
@@ -193,7 +193,7 @@ def _doubt(
 ) -> str:
     """Say why the one option that was found is not well supported; nothing if it is.
 
-    What is known of a choice of which no option is told rules nothing out: every option of it is possible.
+    A choice without a reported option rules nothing out: every option of it is possible.
     """
     (option,), answered = finding.options, finding.answered
     if 2 * finding.costs[option] > answered:

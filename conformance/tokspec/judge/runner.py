@@ -68,7 +68,7 @@ class Run:
 
     @property
     def complaints(self) -> tuple[str, ...]:
-        """What is said beside the failing cases: the problems, and where nothing failed and nothing passed, that."""
+        """What is reported in addition to failing cases: the problems, and that nothing failed but nothing passed."""
         nothing = not self._has_passed and all(result.verdict.conforms for result in self.results)
         return (
             (*self.problems, "no case passed, and a run that shows nothing is not a pass") if nothing else self.problems
@@ -126,11 +126,11 @@ def run(
     Args:
         session: an open session; it stays open.
         cases: what to ask, in this order.
-        choices: options that stand instead of those that the implementation declares.
-        max_failures: after so many failing cases the rest is ``NOT_RUN``.
+        choices: options that replace those that the implementation declares.
+        max_failures: the number of failing cases after which the rest is ``NOT_RUN``.
         known: failures that do not count.
         like: the origin whose answers count as well; without it the one that ``hello`` names.
-        progress: told of each result as it arrives.
+        progress: called with each result as it arrives.
 
     Raises:
         RuntimeError: if the counts did not balance; a fault of the suite itself.

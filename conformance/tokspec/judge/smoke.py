@@ -1,4 +1,4 @@
-"""Is *my adapter* right? A few steps, each with what to do next; no statement about the tokenizer behind it."""
+"""Is *my adapter* right? A few steps, each with what to do next; no statement about its tokenizer."""
 
 from __future__ import annotations
 
@@ -222,7 +222,7 @@ _BETTER_GIVE = "better give the unknown token, unless the tokenizer does not"
 def _unknown(session: Session, asked: Sequence[_Asked]) -> Iterator[Step]:
     """Ask the models that were answered about a character that none of them has.
 
-    A tokenizer itself may crash there, or give the text, so that both are told and not wrong.
+    A tokenizer itself may crash there, or give the text, so both are reported but not wrong.
     """
     told: dict[str, str] = {}
     answered = [each for each in asked if isinstance(each.reply, Answer)]
@@ -261,7 +261,7 @@ def _twice(session: Session, answered: Sequence[Request]) -> Step:
 
 
 def _beside(session: Session) -> Iterator[Step]:
-    """Ask two models that differ in what is given beside their files alone, wherever the answers have to differ."""
+    """Ask two models that differ in ``beside`` alone, wherever the answers have to differ."""
     read = []
     for what, operation, pair, input in _BESIDE:
         forms = [write_model(session.hello, model) for model in pair]

@@ -53,8 +53,8 @@ class Result:
     declared choices (``expect``, ``one_of`` or ``error``), spans in the declared unit. Of a long answer ``reply`` is an
     extract. Of a table ``rows`` are the results of its rows, and the rest is that of the worst of them. ``cause`` is
     what it has in common with other failing cases, if it was looked for. ``listed`` is how a file of known failures
-    lists it otherwise, if one does. ``asks`` is what the case can show of the implementation, and ``effects`` what its
-    failure costs, the worst first: those of a table are of all its rows.
+    lists it differently, if one does. ``asks`` is what the case can show of the implementation, and ``effects`` what
+    its failure costs, the worst first: those of a table are of all its rows.
     """
 
     case: Case

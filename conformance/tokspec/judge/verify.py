@@ -1,4 +1,4 @@
-"""Whether an implementation keeps something from one request to the next: every case is asked again, in other company.
+"""Whether an implementation keeps something from one request to the next: every case is asked again, among other cases.
 
 An answer that differs is a state leak, whether or not the first one was right; it is never called flaky. Every case is
 asked four times more:
@@ -6,11 +6,11 @@ asked four times more:
 * twice in a shuffled order, in one session: the second time everything was asked before it;
 * in that order backwards: whatever came before a case comes after it, so that of two cases each is asked before the
   other once;
-* among a few others in one of :data:`STARTS` new sessions. The first case of each is asked alone. A case that answers
-  otherwise only where it is the first of all is found if it is one of those; another seed takes others.
+* among a few others in one of :data:`STARTS` new sessions. The first case of each is asked alone. A case whose answer
+  differs only when it comes first of all is found if it is one of those; another seed takes others.
 
-A session of its own for every case would find that always, and takes minutes where a program needs a tenth of a second
-to start.
+A separate session for every case would always find that, but takes minutes if a program needs a tenth of a second to
+start.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def verify_run(
         run: what came of asking the cases in their order.
         start: opens a new session with the same implementation.
         seed: of the order.
-        progress: told of so many more of :func:`count_requests` that have been asked.
+        progress: called with the number of requests asked since the last call, of :func:`count_requests` in all.
     """
     results = {(index, row): each for index, result in enumerate(run.results) for row, each in _questions(result)}
     places = {number: place for number, place in enumerate(results) if results[place].verdict is not Verdict.NOT_RUN}
@@ -66,7 +66,7 @@ def count_requests(run: Run) -> int:
 
 
 def estimate_seconds(starting: float, asking: float) -> float:
-    """Return about how long it takes to verify a run, of which it took so many seconds to start and to ask."""
+    """Estimate how long it takes to verify a run, from the seconds that starting and asking it took."""
     at_once = min(STARTS, os.cpu_count() or 1)
     return starting * (2 + STARTS / at_once) + asking * (3 + 1 / at_once)
 

@@ -63,7 +63,7 @@ def read_hello(reply: Reply) -> Hello:
     """Return the description that the reply to ``hello`` holds.
 
     Raises:
-        AdapterFault: there is none, or it is not proper.
+        AdapterFault: the reply has no description, or an improper one.
 
     >>> read_hello(Refused("unsupported", "not now"))
     Traceback (most recent call last):

@@ -1,1 +1,1 @@
-"""Adapters of published libraries for Python, a module each, with their known failures beside it."""
+"""Adapters of published libraries for Python, a module each, with their known failures next to it."""

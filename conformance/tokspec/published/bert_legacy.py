@@ -4,7 +4,7 @@ A model with the stages of BERT is the whole tokenizer, one with white-space spl
 part, and one without stages its WordPiece alone. It normalizes in private methods, and its basic part gives words that
 are normalized and cut in one, so that neither stage is offered by itself. An encoding has no tokens but ids.
 
-What all of the library's tokenizers in Python do behind the model it does too: special tokens of BERT around a text or
+What all of the library's tokenizers in Python do after the model it does too: special tokens of BERT around a text or
 two, truncation, padding and masks. So it is asked about these with any model of single characters without stages.
 """
 
@@ -20,7 +20,7 @@ from typing import Any
 from tokspec.adapter import Hello, Unsupported
 from tokspec.published.sharing import split_special_tokens
 
-#: The special tokens that the tokenizer has unless it is told that there are none.
+#: The special tokens that the tokenizer has unless these arguments say that there are none.
 _NO_OTHERS: Mapping[str, Any] = dict.fromkeys(("sep_token", "pad_token", "cls_token", "mask_token"))
 
 #: The fields of an encoding, by what the library calls them.
@@ -33,7 +33,7 @@ _FIELDS = {
 
 
 class BertLegacyAdapter:
-    """The BERT tokenizer of transformers in Python: WordPiece behind a basic tokenizer."""
+    """The BERT tokenizer of transformers in Python: WordPiece after a basic tokenizer."""
 
     def __init__(self) -> None:
         self._library: Any = import_module("transformers.models.bert.tokenization_bert_legacy")
@@ -57,7 +57,7 @@ class BertLegacyAdapter:
         """Make a tokenizer of a vocabulary.
 
         Raises:
-            Unsupported: the model has a stage that the tokenizer has not.
+            Unsupported: the model has a stage that the tokenizer lacks.
         """
         beside = content["beside"]
         if beside["continuing_prefix"] != "##":

@@ -1,6 +1,6 @@
 """The adapter for ``ClvpTokenizer``, byte-level BPE in Python that transformers carries; version 5.23.0.
 
-It is the tokenizer of GPT-2 in Python, which the library has no longer under that name, behind a normalizer of English
+It is the tokenizer of GPT-2 in Python, which the library no longer has under that name, after a normalizer of English
 that the adapter takes away. What all of the library's tokenizers in Python do around a model is asked of its BERT.
 """
 
@@ -24,7 +24,7 @@ CHOICES = {
     "bpe_unknown_without_token": "kept",
 }
 
-#: The special tokens that the tokenizer has unless it is told that there are none.
+#: The special tokens that the tokenizer has unless these arguments say that there are none.
 _NO_OTHERS: Mapping[str, Any] = dict.fromkeys(("bos_token", "eos_token", "pad_token"))
 
 
@@ -53,7 +53,7 @@ class ClvpAdapter:
         """Make a tokenizer of a vocabulary and merges.
 
         Raises:
-            Unsupported: the model has a stage that the tokenizer has not.
+            Unsupported: the model has a stage that the tokenizer lacks.
         """
         files, beside = content["files"], content["beside"]
         if "normalizer" in beside:

@@ -49,7 +49,7 @@ class CuratedAdapter:
         """Make a processor of a vocabulary, with merges or without.
 
         Raises:
-            Refusal: ``unsupported``, for a stage that the library has not; ``invalid_model``, for a merge outside the
+            Refusal: ``unsupported``, for a stage that the library lacks; ``invalid_model``, for a merge outside the
                 vocabulary.
         """
         beside = content["beside"]

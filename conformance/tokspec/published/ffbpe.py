@@ -64,10 +64,10 @@ class FfbpeAdapter:
         )
 
     def load(self, format: str, content: Any) -> Any:
-        """Make an encoder of a vocabulary and merges; a model to be trained is kept as it is.
+        """Make an encoder of a vocabulary and merges; a model to be trained is kept unchanged.
 
         Raises:
-            Refusal: ``unsupported``, for a stage that the library has not.
+            Refusal: ``unsupported``, for a stage that the library lacks.
         """
         model = content if format == "tokspec" else content["beside"]
         unit, pattern = _unit(model)
@@ -170,7 +170,7 @@ def _bytes(token: str, unit: str) -> bytes:
 
 
 def _first_merges(trainer: Any, count: int | None, largest: int | None = None) -> list[list[Any]]:
-    """Train until there are so many merges, the vocabulary is so large, or there are no more.
+    """Train until there are ``count`` merges, the vocabulary has ``largest`` tokens, or nothing is left to merge.
 
     The library's target is a size, and a character that is not ASCII becomes a token when it is first merged.
     """

@@ -1,7 +1,7 @@
 """The adapter for Hugging Face ``tokenizers``.
 
-The library does the work and nothing is computed beside it; what it does otherwise than the specification is a known
-failure. Its token of what is unknown is the text itself, and so it is answered.
+The library does the work, and the adapter computes nothing itself; where the library differs from the specification,
+that is a known failure. The library's token for unknown text is that text, and the adapter reports it so.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _FIELDS = {
 #: What it loads: versions before 0.20 know merges that are one string only.
 _FORMAT = "tokenizer.json-legacy" if re.match(r"0\.1?[0-9]\.", tokenizers.__version__) else "tokenizer.json"
 
-#: Whether it can be told to find no special token; versions before 0.19 cannot.
+#: Whether it has an option to find no special token; versions before 0.19 cannot.
 _HIDES = hasattr(Tokenizer, "encode_special_tokens")
 
 #: Words are fed as often as they count; more than this takes too long.

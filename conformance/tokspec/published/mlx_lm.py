@@ -1,8 +1,8 @@
 """The adapter for the streaming detokenizers of ``mlx-lm``, written for version 0.32.2.
 
-Which of the three it is, for byte-level BPE, for SentencePiece or for any other, the library chooses by the decoder of
-the file. The package imports mlx, which only Apple's machines have by default; the module with the detokenizers does
-not, and is loaded as it is.
+The library chooses one of the three, for byte-level BPE, for SentencePiece or for any other, by the decoder of the
+file. The package imports mlx, which only Apple's machines have by default; the module with the detokenizers does not,
+so the adapter loads that module alone.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The adapter for ``sentencepiece``, written for version 0.2.3.
 
-The library has no pieces of its own before the model, so that a model is offered only where that makes no difference.
-Of normalizers it has NFKC by a table of its own, and whatever character map a model has. The score of a segmentation is
-its sum of logarithms, whose sign is the other one. It gives the probability of no token and no segmentation, of which
-the adapter would have to compute an exponential, and neither the places of decoded ids in bytes nor a table of Viterbi.
+The library does not pre-tokenize, so a model is offered only where that makes no difference. Its normalizers are NFKC,
+by its own table, and whatever character map a model has. The score of a segmentation is its sum of logarithms, with the
+opposite sign. The library does not give the probability of a token or a segmentation, for which the adapter would have
+to compute an exponential, nor the places of decoded ids in bytes, nor a table of Viterbi.
 
 Its trainer is not asked. A model of BPE that it makes has tokens with scores and no merges, which ``train`` gives; one
 of Unigram comes of another algorithm than UNI-PRUNE's, and has logarithms in place of frequencies. Sampling is at
@@ -71,7 +71,7 @@ _NO_SPACES: Mapping[str, bool] = dict.fromkeys(
     ("add_dummy_prefix", "escape_whitespaces", "remove_extra_whitespaces"), False
 )
 
-#: What stands for a file beside which nothing is told, because it has what the specification does not cover.
+#: The default for ``beside``, which a content lacks if its file has what the specification does not cover.
 _AS_IN_THE_FILE: Mapping[str, Any] = {"unknown_token": None, "decoder": {"type": "metaspace", "replacement": MARK}}
 
 
@@ -108,7 +108,7 @@ class SentencePieceAdapter:
 
         Raises:
             Refusal: ``invalid_model``, for a token that is listed twice and a broken character map; ``unsupported``,
-                for a model or normalizer that the library has not.
+                for a model or normalizer that the library lacks.
         """
         if format == "tokspec":
             part = content.get("normalizer", {})

@@ -100,7 +100,7 @@ def streamed(
 
 @dataclass(frozen=True)
 class Ranks:
-    """What a file of ranks and what is told beside it say: arguments of the library."""
+    """The arguments of the library that a file of ranks and its ``beside`` give."""
 
     ranks: Mapping[bytes, int]
     special_tokens: Mapping[str, int]
@@ -123,7 +123,7 @@ def read_ranks(content: Mapping[str, Any], pattern: str) -> Ranks:
     r"""Take the content of the format ``vocab.tiktoken`` apart; the pattern is GPT-2's, or that of a user's own file.
 
     Raises:
-        Unsupported: the model has a stage that the library has not.
+        Unsupported: the model has a stage that the library lacks.
 
     >>> stages = {"pre_tokenizer": {"type": "byte_level", "add_prefix_space": False, "use_regex": False}}
     >>> read_ranks({"files": {"vocab.tiktoken": "dQ== 0\n"}, "beside": stages}, "").ranks

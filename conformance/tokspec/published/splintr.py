@@ -31,8 +31,8 @@ CHOICES = {
     "final_sigma": "plain",
 }
 
-#: What the library does something about. It passes over what is not among them: whether an added token is found in
-#: normalized text, or as a word of its own; the pre-tokenizer and the bytes of Unigram.
+#: What the library acts on. It ignores the rest: whether an added token is found in normalized text, or as a whole
+#: word; the pre-tokenizer and the bytes of Unigram.
 COMPONENTS = (
     *("added_tokens/content", "added_tokens/id", "added_tokens/special", "added_tokens/lstrip", "added_tokens/rstrip"),
     *("vocabulary_ids", "normalizer/replace", "normalizer/prepend", "normalizer/strip", "normalizer/precompiled"),

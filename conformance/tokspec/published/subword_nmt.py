@@ -1,7 +1,7 @@
 """The adapter for ``subword-nmt``, the byte-pair encoding of words with which it began; version 0.3.8.
 
-The library has merges and no vocabulary, so that tokens have no ids and no character is unknown. Its codes of version
-0.1, which are those without a line that says otherwise, mark the end of a word by a symbol of its own; merges that do
+The library has merges and no vocabulary, so tokens have no ids and no character is unknown. Its codes of version 0.1,
+which are those without a line that names another version, mark the end of a word by a separate symbol; merges that do
 not name that symbol are the fixtures' merges. Its trainer marks the last character instead, which no model of the
 fixtures expresses, and is not offered; the counting of pairs in it is.
 """
@@ -26,7 +26,7 @@ CHOICES = {
     "bpe_unknown_without_token": "kept",
 }
 
-#: What is put behind every token of a word but the last.
+#: What follows every token of a word but the last.
 _SEPARATOR = "@@"
 
 #: The symbol that stands for the end of a word.

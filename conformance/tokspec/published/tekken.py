@@ -51,7 +51,7 @@ class TekkenAdapter:
         """Make a tokenizer of ranks.
 
         Raises:
-            Unsupported: the model has a stage that the library has not, or has not all bytes first.
+            Unsupported: the model has a stage that the library lacks, or does not have all bytes first.
         """
         if format == "tekken.json":
             return self._own_file(content)

@@ -4,8 +4,8 @@ The library knows bytes. Tokens are reported in the byte alphabet of the fixture
 them; the pattern is the one that the library itself has for GPT-2.
 
 It cuts by any pattern, and tells its pieces to nobody. Where every piece that there could be is a token, it gives the
-pieces as tokens: so ``pre_tokenize`` asks it, and then by longer patterns where each piece stood. What a pattern does
-not match it drops.
+pieces as tokens: so ``pre_tokenize`` asks it, and then by longer patterns where each piece was. What a pattern does not
+match it drops.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ CHOICES = {
     "offset_unit": "code_point",
 }
 
-#: What every program of ranks has: ids with holes, whole pieces before merges, and tokens beside the vocabulary.
+#: What every program of ranks has: ids with holes, whole pieces before merges, and tokens outside the vocabulary.
 COMPONENTS = ("vocabulary_ids", "model/bpe/ignore_merges", "added_tokens/content", "added_tokens/id")
 
 #: The longest text of which all parts are made tokens.
@@ -67,7 +67,7 @@ class TiktokenAdapter:
         """Make an encoding of ranks, or take the pattern of a model without a vocabulary.
 
         Raises:
-            Unsupported: the model has a stage that the library has not.
+            Unsupported: the model has a stage that the library lacks.
         """
         if format == "tokspec":
             return _pattern(content)
@@ -122,7 +122,7 @@ class TiktokenAdapter:
             return list(zip(matches, [0, *ends], ends, strict=False))
         places, at = [], 0
         for piece in self._matches(f"(?:{pattern})|(?s:.)", text):
-            # What is matched by the pattern only, and not where it stands: it is asked whether that is here.
+            # This finds what the pattern matches, but not where: so ask whether it matches here.
             if self._matches(rf"(?<=\A(?s:.{{{at}}}))(?:{pattern})", text):
                 places.append((piece, at, at + len(piece)))
             at += len(piece)

@@ -50,10 +50,10 @@ class EducationalAdapter:
         )
 
     def load(self, format: str, content: Any) -> Any:
-        """Make an encoding of ranks; a model to be trained is kept as it is.
+        """Make an encoding of ranks; a model to be trained is kept unchanged.
 
         Raises:
-            Unsupported: the model is no BPE, or has a stage that the program has not.
+            Unsupported: the model is not BPE, or has a stage that the program lacks.
         """
         if format == "tokspec":
             return _untrained(content)

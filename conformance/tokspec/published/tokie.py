@@ -89,8 +89,8 @@ class TokieAdapter:
         """Load a ``tokenizer.json``.
 
         Raises:
-            Refusal: ``unsupported``, for a type of model that the library has not; ``invalid_model``, for a Unigram
-                model without tokens.
+            Refusal: ``unsupported``, for a type of model that the library lacks; ``invalid_model``, for a Unigram model
+                without tokens.
         """
         with TemporaryDirectory() as folder:
             file = Path(folder) / "tokenizer.json"

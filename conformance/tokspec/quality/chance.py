@@ -141,7 +141,7 @@ KNOW_NOTHING: Mapping[str, str] = {
     _FITTED: "replies to every request of an operation the same: what most of the cases counted here expect",
 }
 
-#: Tokens are what every case of ``encode`` has; whoever gives them alone is held to the least.
+#: Every case of ``encode`` has tokens; an implementation that gives only these is held to the least.
 _HELLO = Hello("trivial", "1", "Python", schema.operations(), encode_fields=("tokens",))
 
 

@@ -19,7 +19,7 @@ from tokspec.suite.cases import Case, Suite
 from tokspec.suite.operations import OPERATIONS
 from tokspec.suite.specification import Clause, load_specification
 
-#: Clauses that bind the harness and a program, not a tokenizer: tests of the harness stand for cases.
+#: Clauses that bind the harness and a program, not a tokenizer: tests of the harness replace cases.
 _HARNESS = ("PROTO-", "ERROR-1", "TERM-5")
 
 #: The doors of clauses by the beginning of their ids, of which the longest counts. ``encode`` is ``encode_batch`` too.
@@ -126,7 +126,7 @@ _CLAUSE = re.compile(r"\b(?!GPT-|UTF-)[A-Z]+(?:-[A-Z]+)*-\d+\b")
 
 
 def functions_by_clause() -> dict[str, tuple[str, ...]]:
-    """Return, for each clause, the functions and classes of the reference in which its id stands.
+    """Return, for each clause, the functions and classes of the reference in which its id occurs.
 
     >>> functions_by_clause()["BPE-TRAIN-5"]
     ('bpe.count_pairs',)

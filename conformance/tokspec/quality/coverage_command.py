@@ -1,4 +1,4 @@
-"""``tokspec dev coverage``: which cases and which functions of the reference stand behind each clause."""
+"""``tokspec dev coverage``: which cases and which functions of the reference cover each clause."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def _legend() -> Iterator[str]:
 
 
 def _table(rows: Sequence[Chance]) -> Iterator[str]:
-    """Return the lines; names of two words stand in two lines of the heading."""
+    """Return the lines; names of two words take two lines of the heading."""
     width = max(len(row.name) for row in rows)
     words = [("", "cases"), *(name.rpartition("_")[::2] for name in KNOW_NOTHING)]
     columns = [max(map(len, pair)) for pair in words]

@@ -84,7 +84,7 @@ def find_definition(name: str) -> Definition:
     """Find a definition by its name, after that of its module where two modules define it.
 
     Raises:
-        DataError: there is none, or there are several.
+        DataError: no definition has that name, or several have it.
 
     >>> find_definition("best_pair"), find_definition("normalization.WHITE_SPACE").module
     (Definition(module='bpe', path='best_pair'), 'normalization')
@@ -102,7 +102,7 @@ def apply(tree: ast.Module, edit: Edit) -> tuple[ast.Module, int, int]:
     """Change a definition in the tree of its module; return the new tree, and the lines of what was there.
 
     Raises:
-        DataError: the definition or the old code is not there, the code is there more than once, it is no Python, or
+        DataError: the definition or the old code is not there, the code is there more than once, it is not Python, or
             nothing changes.
     """
     old, new = _fragments(edit)
@@ -129,7 +129,7 @@ def parse_statements(text: str) -> list[ast.stmt]:
     """Parse a fragment as statements, indented or not.
 
     Raises:
-        SyntaxError: it is no Python.
+        SyntaxError: it is not Python.
     """
     tree = ast.parse(dedent(text))
     for statement in tree.body:

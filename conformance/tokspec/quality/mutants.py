@@ -70,7 +70,7 @@ class Mutant:
         """Return the syntax of its module with the fault.
 
         Raises:
-            DataError: a definition or its old code is not there, nothing changes, or the new code is no Python.
+            DataError: a definition or its old code is not there, nothing changes, or the new code is not Python.
 
         >>> fault = Mutant("greedy", "WP-ENC-1", "takes nothing", "encode_wordpiece", "begin = 0", "begin = 1")
         >>> ast.unparse(fault.changed()).count("begin = 1")

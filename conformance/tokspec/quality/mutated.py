@@ -78,7 +78,7 @@ def _full_name(module: str) -> str:
 
 @contextmanager
 def _apart(name: str, tree: ast.Module) -> Iterator[None]:
-    """Let the reference be imported anew, and put what was there back."""
+    """Let the reference be imported again, and then restore what was there."""
     kept = {known: module for known, module in sys.modules.items() if _belongs(known)}
     finder = _Finder(name, tree)
     _forget()

@@ -28,10 +28,10 @@ SECONDS = 5.0
 #: How many times as long a harmless mutant may take: it may be slow, and so may the machine.
 _PATIENCE = 4
 
-#: A mutant that hangs so often is not asked any more.
+#: A mutant that hangs this often is not asked any more.
 _HANGS = 3
 
-#: For so many mutants it is worth the while to find out which cases run which functions.
+#: With more mutants than this it pays to find out which cases run which functions.
 _WATCHED = 10
 
 #: What is raised by a mutant that was written wrongly, not by one with a wrong rule.

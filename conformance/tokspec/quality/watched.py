@@ -1,7 +1,7 @@
-"""Which cases run which functions of the reference: what a changed one makes of the others is known without asking.
+"""Which cases run which functions of the reference: other cases need not be asked when one function changes.
 
-Nothing in the reference keeps results from one case to the next, so that a case which does not run a function is
-answered the same whatever stands in it.
+Nothing in the reference keeps results from one case to the next, so a case that does not run a function is answered the
+same whatever the function does.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ class Watched(NamedTuple):
 def watched(choices: Mapping[str, str], cases: Sequence[Case]) -> Watched:
     """Find out which cases run which functions of the reference under some choices, and how long each takes.
 
-    Each is asked in a session of its own, so that a model which others use too is loaded for each. What runs when the
-    reference is made, every case runs.
+    Each case is asked in its own session, so that a model which several use is loaded for each. What runs when the
+    reference is made counts as run by every case.
     """
     with _calls_noted() as begun:
         adapter = mutated("errors", ast.parse(source("errors")), choices)
@@ -54,7 +54,7 @@ def watched(choices: Mapping[str, str], cases: Sequence[Case]) -> Watched:
 def function_around(module: str, first: int, last: int) -> Function | None:
     """Return the innermost function in whose body two lines of a module are, counted from 1.
 
-    None if there is none: what stands there acts when the module is imported.
+    None if no function is there: those lines run when the module is imported.
     """
     around = [
         first_line(node)

@@ -14,7 +14,7 @@ from tokspec.report.failure import listed_ids
 from tokspec.report.ndjson import Report
 from tokspec.report.text import headline
 
-#: The kinds of change, the worst first, with what a reader is told of each.
+#: The kinds of change, the worst first, with how a report describes each.
 KINDS: Mapping[str, str] = {
     "new": "does not conform any more, or is new and does not",
     "lost": "passed, and is unsupported, a known failure or not there now",
@@ -32,7 +32,7 @@ REGRESSIONS = ("new", "lost")
 #: What passes, by the specification or as the origin.
 _PASSES = (Verdict.PASS, Verdict.AS_ORIGIN)
 
-#: Of these a reader is told how many there are.
+#: Of these a report gives only the number.
 _COUNTED = "still failing"
 
 
@@ -46,7 +46,7 @@ class Change:
 
     @property
     def told(self) -> Result:
-        """The result that says what it is about: what is wrong now, or what was before; the other if there is none."""
+        """The result that the change is about: what is wrong now, or what was before; the other if that is missing."""
         found = (self.old, self.new) if self.kind in ("fixed", "gained", "stale") else (self.new, self.old)
         return next(result for result in found if result)
 
@@ -75,7 +75,7 @@ def new_problems(old: Report, new: Report) -> list[str]:
 
 
 def kind_of(old: Result | None, new: Result | None, same_fixtures: bool = False) -> str:
-    """Return the kind of a change, empty if there is none; a case that is in both fixtures cannot be stale."""
+    """Return the kind of a change, empty if nothing changed; a case that is in both fixtures cannot be stale."""
     if new is None:
         return "lost" if same_fixtures else "stale"
     if old is None:

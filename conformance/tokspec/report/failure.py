@@ -16,7 +16,7 @@ from tokspec.suite.specification import load_specification
 #: How many items of a long list are shown before and after the first difference.
 AROUND = 5
 
-#: How many rows of a table are shown beside the worst.
+#: How many rows of a table are shown in addition to the worst.
 ROWS = 5
 
 #: How many cases of a cause are named.

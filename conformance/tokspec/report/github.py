@@ -1,7 +1,7 @@
 """A run for GitHub Actions: annotations as workflow commands, and what it came to as outputs of a step.
 
 The title of a failing case names its place in the fixtures. It is not the annotation's file, which would be one of the
-user's repository. What an implementation says stands in the data of a command, escaped, so that it cannot give commands
+user's repository. What an implementation says goes into the data of a command, escaped, so that it cannot give commands
 itself.
 """
 
@@ -22,7 +22,7 @@ _MOST = 10
 
 
 def write_annotations(run: Run, origin: Origin, show: int) -> Iterator[str]:
-    """Return a line for each of the first failing cases, and one for what keeps a run from conforming beside them.
+    """Return a line for each of the first failing cases, and one for what else keeps a run from conforming.
 
     There are at most ten, because GitHub shows no more of a step.
     """

@@ -2,7 +2,7 @@
 
 A report without its footer was cut off. Strings that JSON cannot carry have the protocol's byte-safe form (PROTO-2).
 Whatever is written here can be read again: no line has more than its share of the size that a report may have, and what
-does not fit, or would not come back as it is, is left out.
+does not fit, or would not come back unchanged, is left out.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ LARGEST = 64
 #: What the line of a case can do without, tried in this order.
 _LEFT_OUT: tuple[tuple[str, ...], ...] = ((), ("reply", "difference"), ("reply", "difference", "input"))
 
-#: How many rows of a table stand in its line; more are not shown.
+#: How many rows of a table its line has; more are not shown.
 _ROWS = 10
 
 
@@ -181,7 +181,7 @@ def _reply_record(reply: Reply) -> dict[str, Any]:
 
 
 def _difference_record(difference: Difference) -> dict[str, Any]:
-    """Return the place, and on each side the value there, unless there is none."""
+    """Return the place, and on each side the value there, if there is one."""
     sides = {"expected": difference.expected, "actual": difference.actual}
     return {"path": list(difference.path), **{side: value for side, value in sides.items() if value is not ABSENT}}
 
@@ -297,7 +297,7 @@ def _read_answer(case: Case, verdict: Verdict, detail: str, value: Mapping[str, 
 
 
 def _is_true(value: Mapping[str, Any]) -> bool:
-    """Whether a difference is one of this line: at its place stand what it says, as far as the answer was written."""
+    """Whether a difference is one of this line: its place has what it says, as far as the answer was written."""
     said, expected = value["difference"], value.get("expected", {})
     sides = {"expected": expected.get("expect", expected.get("one_of", [None])[0])}
     if "reply" in value:
@@ -309,7 +309,7 @@ def _is_true(value: Mapping[str, Any]) -> bool:
 
 
 def _at(value: Any, path: Sequence[str | int]) -> Any:
-    """Return what stands at a place; nothing if the place is not there, as behind the end of a list."""
+    """Return the value at a place; nothing if the place is not there, as after the end of a list."""
     for part in path:
         if isinstance(value, dict) and isinstance(part, str):
             value = value.get(part, ABSENT)

@@ -6,8 +6,8 @@ the two streams of the protocol to itself: whatever the adapter, or a library be
 and what it reads from standard input is empty. An exception is answered as ``crashed`` (PROTO-5), and the next request
 finds the server alive. A process that the adapter forks ends where it comes back: only one may answer.
 
-Two keys of its replies stand not in ``spec/10-protocol.md``; the suite takes them from nobody else, and believes them
-no more than others, for an adapter can find the descriptor to which they are written:
+Two keys of its replies are not in ``spec/10-protocol.md``; the suite takes them from nobody else, and believes them no
+more than others, because an adapter can find the descriptor to which they are written:
 
 * ``broken`` (an object with a ``message``): the adapter returned what JSON does not have, and that is the fault.
 * ``misuse`` (``message``, ``key``, ``missing``), in answer to ``hello``: there is no such adapter, and the fault is
@@ -48,7 +48,7 @@ def make_adapter(target: str, choices: Mapping[str, str] | None = None) -> Adapt
     A class or factory is called with the choices, if they are given.
 
     Raises:
-        DataError: it cannot be found or made, or is no adapter; :class:`MissingModule` if it cannot be imported.
+        DataError: it cannot be found or made, or is not an adapter; :class:`MissingModule` if it cannot be imported.
 
     >>> make_adapter("tokspec.adapters.reference:ReferenceAdapter").hello().name
     'tokref'
@@ -63,7 +63,7 @@ def make_adapter(target: str, choices: Mapping[str, str] | None = None) -> Adapt
         raise
     except ImportError as error:
         raise MissingModule(f"cannot be imported: {escape(str(error))}") from None
-    except BaseException as error:  # the adapter's own code: a panic of an extension and SystemExit are no Exception
+    except BaseException as error:  # the adapter's code: a panic of an extension and SystemExit are not an Exception
         raise DataError(f"cannot be made: {_name_exception(error)}; import it by hand to see where") from error
     if missing:
         raise DataError(f"is no adapter: it has no {' and no '.join(missing)}; see tokspec.adapter.Adapter")
@@ -142,7 +142,7 @@ class AdapterCaller:
         return self._guarded(lambda: _result(call()))
 
     def _guarded(self, call: Callable[[], Message]) -> Message:
-        """Call it. A panic of a Rust extension and ``SystemExit`` are no ``Exception``, and crashes too."""
+        """Call it. A panic of a Rust extension and ``SystemExit`` are not an ``Exception``, but crashes too."""
         try:
             with keep_streams():
                 return _answered(call)
@@ -154,7 +154,7 @@ class AdapterCaller:
 
 @contextmanager
 def keep_streams() -> Iterator[None]:
-    """Put the streams of ``sys`` back, whatever an adapter has put in their place: the suite may print to them."""
+    """Restore the streams of ``sys``, which an adapter may have replaced, because the suite may print to them."""
     streams = sys.stdin, sys.stdout, sys.stderr
     try:
         yield

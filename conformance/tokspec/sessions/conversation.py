@@ -126,7 +126,7 @@ class Conversation:
 
     @property
     def _only_loads(self) -> bool:
-        """Whether nothing else is outstanding: the limit of a load is no excuse for a request before it."""
+        """Whether nothing else is outstanding: the limit of a load does not excuse a request before it."""
         return self._loads == len(self._waiting)
 
     @property
@@ -283,7 +283,7 @@ class Program:
         """Wait for the answer to the first ``hello``.
 
         Raises:
-            AdapterFault, DataError: there is none; then the program has been stopped for good.
+            AdapterFault, DataError: no answer came; then the program has been stopped for good.
         """
         if self._hello is not None or self.conversation is None:
             return
@@ -295,7 +295,7 @@ class Program:
             raise
 
     def connect(self) -> Steps[Conversation]:
-        """Return the conversation; begin one if there is none.
+        """Return the conversation, and begin one if needed.
 
         Raises:
             AdapterFault: the program has been given up, now or before.
@@ -332,7 +332,7 @@ class Program:
         return conversation
 
     def stop(self) -> None:
-        """Stop the program, and what it has left behind; the next :meth:`connect` starts it again."""
+        """Stop the program, and the processes that it has left; the next :meth:`connect` starts it again."""
         conversation, self.conversation = self.conversation, None
         if conversation is not None:
             conversation.stop()

@@ -16,7 +16,7 @@ class InProcessSession(Session):
     """Asks an adapter directly. There is no time limit, and an exit of the whole process cannot be caught.
 
     Raises:
-        AdapterFault: if ``hello`` fails or returns something else than a ``Hello``.
+        AdapterFault: if ``hello`` fails or returns something other than a ``Hello``.
     """
 
     def __init__(self, adapter: Adapter) -> None:

@@ -4,8 +4,8 @@ Three things find a process that outlives its program. It is in the program's pr
 Or it left the group and kept the environment, in which the suite has left a mark. Or it left both, and the system hands
 it over to this process as a child, if :func:`adopt_orphans` was called and the system is Linux.
 
-A program must not outlive this process either, not even where ``kill -9`` ends it: a small process of its own, the
-orphan reaper, waits for the end of a pipe that only this process holds, and then kills the groups that are left.
+A program must not outlive this process either, not even where ``kill -9`` ends it: a small separate process, the orphan
+reaper, waits for the end of a pipe that only this process holds, and then kills the groups that are left.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ VARIABLE = "TOKSPEC_SESSION"
 #: How often to look for processes that are left: one that is being killed may just have started another.
 ROUNDS = 3
 
-#: Processes are looked for again after so many times the seconds that it took: it reads every process there is. It is
-#: done at once if so much of what they may use has gone from the memory that the machine has left.
+#: The next search for processes waits this many times the seconds that the last one took, because a search reads every
+#: process. It starts at once if the machine's free memory has shrunk by this share of what they may use.
 REST = 20
 GONE = 0.1
 
@@ -53,7 +53,7 @@ class Limits:
     ``case_seconds`` and ``start_seconds`` are of silence while a reply is outstanding, the second until ``hello`` is
     answered and while a model is loaded. ``reply_bytes`` is the length of the longest line: a file of fixtures may have
     as many, so that no right answer is longer. ``memory_mb`` is for the program and the processes that it started, in
-    megabytes of 1024 · 1024 bytes that are resident; 0 is no limit.
+    megabytes of 1024 · 1024 bytes that are resident; 0 means no limit.
     """
 
     case_seconds: float = 10.0
@@ -158,7 +158,7 @@ class ProcessFamily:
         self._older = frozenset(psutil.pids())
 
     def start(self, command: tuple[str, ...]) -> subprocess.Popen[bytes]:
-        """Start a program in a process group of its own; neither it nor its group outlives this process.
+        """Start a program in its own process group; neither it nor its group outlives this process.
 
         Raises:
             OSError, ValueError: it cannot be started.
@@ -211,7 +211,7 @@ class ProcessFamily:
 #: Programs of this process that are running, by their numbers, in all sessions together.
 _running: set[int] = set()
 
-#: Held while a program is started, which is no orphan, and while orphans are looked for.
+#: Held while a program is started, which is not an orphan, and while orphans are looked for.
 _changing = threading.Lock()
 
 #: The number of the process that adopts orphans; a process that it forks does not.
@@ -254,8 +254,8 @@ def _orphans() -> Iterator[psutil.Process]:
 class OrphanReaper:
     """A process that kills the programs of this one when this one has ended, in whatever way.
 
-    It is started with the first program. It is told of each program by a pipe, and the end of the pipe is the end of
-    this process: the system closes it, also after ``kill -9``.
+    It is started with the first program, and learns of each program through a pipe. When this process ends, the system
+    closes the pipe, also after ``kill -9``.
     """
 
     #: Kills the process groups that were noted and not crossed out. Written for a Python that starts fast.
@@ -278,11 +278,11 @@ class OrphanReaper:
 
     @property
     def number(self) -> int:
-        """The number of the process, 0 if there is none."""
+        """The number of the process, 0 before it is started."""
         return self._process.pid if self._process else 0
 
     def start(self) -> None:
-        """Start it, unless it has been started; a process that was forked from this one has one of its own."""
+        """Start it, unless it has been started; a process that was forked from this one starts its own."""
         if self._process is None or self._owner != os.getpid():
             self._start()
 

@@ -39,7 +39,7 @@ def answer_many(
         operation: one of :data:`MESSAGES`.
         model: which the adapter has loaded.
         input: of the message.
-        guard: calls what may raise anything, and returns the keys of a reply; one without ``ok`` stands for the answer.
+        guard: calls what may raise anything, and returns the keys of a reply; one without ``ok`` becomes the answer.
     """
     asked, given, find = _CALLS[operation]
     options = {key: value for key, value in input.items() if key != asked}

@@ -1,8 +1,8 @@
 """A running program and its three pipes, read and written in one loop, so that nothing waits for ever on a full pipe.
 
-Nothing here runs beside the rest of the suite. A caller that has to wait for a program yields a :class:`Wait`; what
-drives the caller then lets the program's pipes be read and written, its memory be measured and its end be noticed,
-until there is a line or the deadline has passed. So one process waits for as many programs as it likes.
+Nothing here runs in parallel with the rest of the suite. A caller that has to wait for a program yields a
+:class:`Wait`; what drives the caller then lets the program's pipes be read and written, its memory be measured and its
+end be noticed, until there is a line or the deadline has passed. So one process waits for as many programs as it likes.
 
 Pipes that ``select`` can wait for are those of POSIX systems.
 """
@@ -76,7 +76,7 @@ def drive(steps: Generator[Wait | _Item, None, None]) -> Generator[_Item, None, 
 
 
 class Process:
-    """A running program, in a process group of its own, which ends as a whole.
+    """A running program in its own process group, which ends as a whole.
 
     Raises:
         DataError: the program cannot be started.
@@ -138,7 +138,7 @@ class Process:
                 return
 
     def pump(self, seconds: float = 0.0) -> None:
-        """Read and write what can be read and written now, or within so many seconds."""
+        """Read and write what can be read and written now, or within ``seconds``."""
         for key, _ in self._selector.select(seconds):
             if not self._ended or key.fileobj is self._stdin:  # what came before the end has been taken with the end
                 key.data()

@@ -36,7 +36,7 @@ class ProgramSession(Session):
         command: the program and its arguments; no shell reads them.
         limits: what the program is allowed.
         is_ours: whether it is :mod:`tokspec.sessions.adapter_server`, which may say more than others.
-        waits: whether to wait for ``hello`` now; :meth:`connect` does it otherwise.
+        waits: whether to wait for ``hello`` now; if not, :meth:`connect` does it.
 
     Raises:
         DataError: the program cannot be started; the message says what to do.
@@ -102,7 +102,7 @@ class SessionPool(Session):
     """A session that asks several processes of a program at once; each is blamed and started again as if it were alone.
 
     Args:
-        start: starts a process, the same each time; it is told whether to wait for ``hello``.
+        start: starts a process, the same each time; its argument is whether to wait for ``hello``.
         jobs: how many there are. The first is started now, each other one when it is first asked.
 
     Raises:
@@ -230,7 +230,7 @@ def _watch(selector: selectors.BaseSelector, watched: dict[int, Process], proces
 
 
 def partition(requests: Sequence[Request], waiting: Sequence[int], jobs: int) -> list[list[int]]:
-    """Share the waiting requests, by their indices, between so many processes; each gets its own in their order.
+    """Share the waiting requests, by their indices, between ``jobs`` processes; each gets its share in order.
 
     It is always the same, so that a run can be repeated. Requests for the same model stay together, so that few models
     are loaded by more than one process.

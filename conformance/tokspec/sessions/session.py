@@ -91,10 +91,11 @@ def in_order(made: Iterable[tuple[int, _Made]]) -> Iterator[tuple[int, _Made]]:
 
 
 def refuse_unoffered(hello: Hello, request: Request) -> Refused | None:
-    """Return the reply to a request of which the implementation does not offer something: it is never sent.
+    """Return the refusal of a request that needs what the implementation does not offer; it is never sent.
 
-    That is its operation, at all or for such a model, an option of its input, or a component of its model. A user's own
-    file goes to the implementation whatever is in it, and so does a model where the implementation reads files itself.
+    That is its operation, at all or for this type of model, an option of its input, or a component of its model. A
+    user's own file goes to the implementation whatever is in it, and so does a model where the implementation reads
+    files itself.
 
     >>> hello = Hello("mytok", "0.3", "C", operations=("encode", "train"), other_trainers={"wordpiece": "by counts"})
     >>> refuse_unoffered(hello, Request("decode", "toy", {}, {}))
@@ -183,9 +184,9 @@ def plain_input(hello: Hello, text: str, *, adds: bool = False) -> dict[str, Any
 
 
 def write_model(hello: Hello, content: Mapping[str, Any], file: UserModel | None = None) -> tuple[str, Any] | Refused:
-    """Write a model in the first of the formats of ``hello`` that can express it; a user's file rather as it is.
+    """Write a model in the first of the formats of ``hello`` that can express it; a user's file as it is if possible.
 
-    The neutral form is no library's file: what is not declared is not sent in it.
+    The neutral form is not a library's file: what is not declared is not sent in it.
 
     >>> write_model(Hello("mytok", "0.3", "C", ()), {"pre_tokenizer": {"type": "whitespace_split"}})
     ('tokspec', {'pre_tokenizer': {'type': 'whitespace_split'}})

@@ -3,7 +3,7 @@
 A :class:`Case` knows what is expected; what an implementation is asked is its operation, model and input alone.
 
 The bundle is written when the wheel is built, for the installed package, and by ``tokspec cases --bundle`` for runners
-in other languages. Every case stands in it complete, with its model, its corpus, and its place in the fixtures.
+in other languages. It has every case complete, with its model, its corpus, and its place in the fixtures.
 ``docs/cases.md`` describes the keys.
 """
 
@@ -33,7 +33,7 @@ BUNDLE_FORMAT = 2
 """The version of the form of a bundle; a change that breaks its readers raises it."""
 
 FIRST_VERSION = "0.1.0"
-"""The version of the suite in which a case first stood, unless it says another."""
+"""The version of the suite that first had a case, unless the case says another."""
 
 
 #: What a case needs that an implementation may not know, for runners in other languages: how it is found, and in what.
@@ -41,7 +41,7 @@ _NEEDS = {"components": (needed_components, "model"), "options": (needed_options
 
 
 def numbers_of(version: str) -> tuple[int, ...]:
-    """Return a version as it is ordered.
+    """Return a version as numbers, by which versions are ordered.
 
     >>> numbers_of("0.10.1") > numbers_of("0.9.0")
     True
@@ -79,11 +79,11 @@ class Case:
     line: int = 0
     since: str = FIRST_VERSION
     rows: tuple[Case, ...] = ()
-    """The questions of a table, each with an id of its own, ``ID#1`` and so on; the table has no input and outcome."""
+    """The questions of a table, each with its own id, ``ID#1`` and so on; the table has no input and outcome."""
 
     @property
     def questions(self) -> tuple[Case, ...]:
-        """What is asked, each a request of its own: the case itself, or its rows."""
+        """What is asked, each in a separate request: the case itself, or its rows."""
         return self.rows or (self,)
 
     @property

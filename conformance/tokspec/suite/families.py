@@ -1,4 +1,4 @@
-"""One text, one case for each family of models: what ``models`` of a fixture file stands for."""
+"""One text, one case for each family of models: what ``models`` of a fixture file means."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tokspec.suite.strict_yaml import Document, KeyPath
 #: What may be expected of a case; it has one of these keys.
 OUTCOMES = ("expect", "one_of", "by_choice", "error")
 
-#: The version of the suite in which families first stood: no case of another family than the first is older.
+#: The version of the suite that introduced families: no case of another family than the first is older.
 _SINCE = "0.3.0"
 
 
@@ -20,11 +20,11 @@ def by_family(document: Document, path: KeyPath) -> Iterator[tuple[dict[str, Any
     """Return the case at a path once for each family, as if it were written so, with the model of that family.
 
     The first has the id of the case, and each other one that id and its family. Nothing comes from a case that has one
-    model: that names one of ``models/``, or has one with a ``type``, or stands in a file without ``models``.
+    model: that names one of ``models/``, or has one with a ``type``, or is in a file without ``models``.
 
     Raises:
-        DataError: a key is given twice, the model of a family is not valid, an answer is given for no family, or one
-            of its own has no ``verified_by`` of its own.
+        DataError: a key is given twice, the model of a family is not valid, an answer is given for no family, or a
+            family's answer has no ``verified_by``.
     """
     file, raw = document.value, document.value["cases"][path[-1]]
     has_own = "models" in raw
@@ -69,7 +69,7 @@ def _case(raw: Mapping[str, Any], family: str, *, is_first: bool) -> dict[str, A
 
 
 def _answered(question: Mapping[str, Any], family: str) -> dict[str, Any]:
-    """Return a case or a row with what a family has of its own in ``differs``."""
+    """Return a case or a row with the values that ``differs`` has for a family."""
     own = question.get("differs", {}).get(family, {})
     is_answered = any(key in own for key in OUTCOMES)
     kept = {key: value for key, value in question.items() if key != "differs" and not (is_answered and key in OUTCOMES)}

@@ -309,7 +309,7 @@ def _input_of(row: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _value_at(value: Any, path: KeyPath) -> Any:
-    """Return what stands at a path."""
+    """Return the value at a path."""
     for part in path:
         value = value[part]
     return value

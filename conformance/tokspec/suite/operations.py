@@ -29,7 +29,7 @@ class Operation:
     """An operation: the keys of its input and result with their schemas, and what is asked to try it.
 
     ``input_rule`` and ``result_rule`` are what the schema asks beyond the keys, ``result`` the schema of a result that
-    has a name of its own. ``clauses`` are patterns of the ids of clauses that are about this operation alone.
+    has its own name. ``clauses`` are patterns of the ids of clauses that are about this operation alone.
     ``needs_tokens`` is whether it asks a model that has tokens, rather than one to be trained. ``questions`` are one
     for every kind of model that may be supported.
     """

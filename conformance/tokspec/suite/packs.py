@@ -40,7 +40,7 @@ def find_pack(word: str) -> Path:
     """Return the file of a pack that a user names, by its path or by the name of the tokenizer.
 
     Raises:
-        DataError: there is none.
+        DataError: there is no such pack.
     """
     file = Path(word)
     if file.is_file():

@@ -57,8 +57,8 @@ class Header:
     """What a recording says of itself; there is nothing in it of the machine or the time at which it was made.
 
     ``model`` has the name, the format and the SHA-256 of the file, and what else is known of it. ``special_tokens``
-    says whether those of a post-processor are ``added``, ``not added``, as whoever calls an object gets them, or as
-    each line says. ``inputs`` says where the texts come from. The last five are those of a pack: what the tokenizer is
+    says whether those of a post-processor are ``added``, ``not added``, as a caller of an object gets them, or as each
+    line says. ``inputs`` says where the texts come from. The last five are those of a pack: what the tokenizer is
     called, the package that ships it, further digests of its file, who gave the same ids, with the number of lines, and
     a :mod:`sweep <tokspec.suite.sweeps>` of its vocabulary.
     """
@@ -78,12 +78,12 @@ class Header:
 
     @property
     def who(self) -> str:
-        """The name and the version of whoever answered."""
+        """The name and the version of the implementation that answered."""
         return f"{self.implementation['name']} {self.implementation['version']}".strip()
 
     @property
     def hello(self) -> Hello:
-        """A description of whoever answered, as far as it is recorded."""
+        """A description of the implementation that answered, as far as it is recorded."""
         given = {name: self.implementation[name] for name in ("name", "version", "language")}
         return Hello(**given, operations=self.operations, choices=self.choices)
 

@@ -14,7 +14,7 @@ import jsonschema_rs
 
 from tokspec.base.files import fixtures_folder
 
-#: What stands for each lone surrogate while a value is validated, so that two of them differ.
+#: What replaces each lone surrogate while a value is validated, so that two of them differ.
 _PRIVATE = {0xD800 + place: 0xF0000 + place for place in range(0x800)}
 
 #: How a message shows it: as the escape of the surrogate.

@@ -54,10 +54,10 @@ def plain_first(cases: Iterable[Case]) -> list[Case]:
 
 
 def cases_of_version(suite: Suite, version: str | None) -> list[Case]:
-    """Return the cases that stood in a version of the suite, those that are not younger; all of them without one.
+    """Return the cases that a version of the suite had, those that are not younger; all of them without one.
 
     Raises:
-        DataError: it is no version, or one in which there was no case, or later than this suite.
+        DataError: it is not a version, or one that had no case, or later than this suite.
     """
     if version is None:
         return [*suite.cases.values()]

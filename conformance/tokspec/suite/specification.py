@@ -201,7 +201,7 @@ def _split(lines: list[str]) -> list[str]:
 
 
 class _Profiles:
-    """The line "Profiles: …" of a chapter: the profiles of its clauses, and behind semicolons those of some of them.
+    """The line "Profiles: …" of a chapter: the profiles of its clauses, and after semicolons those of some of them.
 
     ``PRE-BYTE, PRE-1: tokenizer.json`` is about every ``PRE-BYTE-…`` and about ``PRE-1``.
     """

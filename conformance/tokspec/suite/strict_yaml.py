@@ -57,7 +57,7 @@ _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 @dataclass(frozen=True)
 class Document:
-    """The value of a file, the line of every path in it (``("cases", 3, "id")`` → 57), and where each scalar stands.
+    """The value of a file, the line of every path in it (``("cases", 3, "id")`` → 57), and where each scalar is.
 
     ``spans`` are character ranges in the text, quotes included.
     """

@@ -1,9 +1,10 @@
 """Sweeps: digests of what a tokenizer makes of every entry of its vocabulary, because no pack has room for all texts.
 
-A pack of some hundred lines cannot touch 128,000 entries, but whoever ports a tokenizer has its vocabulary. Text *i* is
-what the id *i* alone is decoded to, special tokens too, if that is not empty and has no U+FFFD. There are three digests
-of every 64 ids: of the texts, of the ids that the texts are encoded to, and of the ids of text *i* followed by text
-*i·step mod size*, where both are. So a wrong decoder and a wrong encoder are told apart, and tokens meet each other.
+A pack of some hundred lines cannot touch 128,000 entries, but anyone who ports a tokenizer has its vocabulary. Text *i*
+is what the id *i* alone is decoded to, special tokens too, if that is not empty and has no U+FFFD. There are three
+digests of every 64 ids: of the texts, of the ids that the texts are encoded to, and of the ids of text *i* followed by
+text *i·step mod size*, where both are. So a wrong decoder is distinguished from a wrong encoder, and tokens occur next
+to each other.
 
 A digest is 16 bits of FNV-1a in 32 bits, the upper half xor the lower one, because the lower bits of FNV do not depend
 on the upper ones. It is of each text's UTF-8 bytes and a zero byte, or of each id's four little-endian bytes and
@@ -23,7 +24,7 @@ from tokspec.base.json_values import SURROGATE
 #: How many ids a digest is of.
 BLOCK = 64
 
-#: What stands for the digest of a block on which two makers did not agree.
+#: What replaces the digest of a block on which two makers did not agree.
 LEFT_OUT = "...."
 
 #: The three digests, and how the cases of each are called.

@@ -1,4 +1,4 @@
-"""Writing a case that a machine found into a file of its own, as the strict loader reads it.
+"""Writing a case that a machine found into its own file, as the strict loader reads it.
 
 What is written is read first, alone, by that loader. Nobody has verified it: its tags and its reason say so, until a
 person writes there what is right.
@@ -20,7 +20,7 @@ from tokspec.base.files import write_whole
 from tokspec.suite.fixtures import load_suite
 from tokspec.suite.specification import load_specification
 
-#: What stands where a person is to say how the right answer was found.
+#: What is written where a person is to say how the right answer was found.
 UNVERIFIED = "unverified: the answer is the oracle's; work it out, and say here how"
 
 

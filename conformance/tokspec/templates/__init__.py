@@ -16,9 +16,8 @@ _FOLDER = Path(__file__).resolve().parent
 class Template:
     """An adapter that works as it is and offers nothing.
 
-    ``files`` are paths within ``folder``, the first the one that its author edits; ``marker`` stands before the
-    operation that is shown but not offered; ``build`` is empty where nothing is built; ``target`` names the
-    adapter.
+    ``files`` are paths within ``folder``, the first the one that its author edits; ``marker`` precedes the operation
+    that is shown but not offered; ``build`` is empty where nothing is built; ``target`` names the adapter.
     """
 
     language: str

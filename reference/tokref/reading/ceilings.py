@@ -1,8 +1,8 @@
-"""What asks for very much by a small input is refused (``spec/09-errors.md``, PATTERN-2).
+"""Refusals of small inputs that ask for very much (``spec/09-errors.md``, PATTERN-2).
 
-None of this is a rule of a chapter: a padding to a length of a billion has a right answer, which nobody can wait for.
-Reading a model puts in patterns that know a clock and a character map that knows a ceiling; whoever answers requests
-counts first what a request would make.
+None of this is a rule of a chapter: a padding to a length of a billion has a right answer, which nobody can wait for. A
+model that is read has patterns with a time limit and a character map with a ceiling; a caller that answers requests
+first counts what a request would make.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ LONGEST_REPLACEMENT = 1_000
 """How many characters a replacement of a character map may have; the longest published one has 18."""
 
 MOST_OVERFLOWING, MOST_FILLED = 100_000, 2**20
-"""How many parts may overflow, and how many tokens may be put in to fill up a batch."""
+"""How many parts may overflow, and how many tokens may be inserted to pad a batch."""
 
 MOST_SEGMENTATIONS = 100_000
 """How many segmentations of a word are listed."""

@@ -10,7 +10,7 @@ It cannot express, and the writer refuses as ``unsupported``:
 
 * a lone surrogate, in any string;
 * an added token that has no id and is not in the vocabulary, and a Unigram model's unknown token that is not in it;
-* a Unigram model with a frequency of 0, whose logarithm is no number.
+* a Unigram model with a frequency of 0, whose logarithm is not a number.
 
 Whether a decoder of metaspaces keeps the space at the start of the text is not in the file but for its scheme: the
 writer takes what the library itself writes (the choice ``metaspace_leading_space``). tokenizers itself numbers added
@@ -18,15 +18,16 @@ tokens outside the vocabulary from its size on, whatever the file says.
 
 ``tokenizer.json-legacy`` is the object as the library wrote and read it before 0.20, and as many ports still know it.
 There are two differences: a merge is one string, its tokens with a space between them, and a metaspace says
-``add_prefix_space`` beside the scheme that versions since 0.15 know. It cannot express, besides what the newer cannot:
+``add_prefix_space`` in addition to the scheme that versions since 0.15 know. It cannot express, besides what the newer
+cannot:
 
 * a merge of a token with a space in it, and one that begins with ``#version``, which loaders skip;
 * a metaspace that puts its replacement at the start of the input only, or does not split.
 
-The reader takes both schemas. Every key is accounted for: taken over, or of a value with which it changes nothing. What
-the specification does not cover is refused, and named. Reading back what the suite wrote gives the same model, but for
-this: frequencies are logarithms then; a BPE model with an unknown token says whether it fuses several; tokens with ids
-and special tokens are in the order of their ids; special tokens are ``added_tokens`` unless all added tokens can be
+The reader takes both schemas. It accounts for every key: it takes the key over, or the key's value changes nothing. It
+refuses, and names, what the specification does not cover. Reading back what the suite wrote gives the same model, but
+for this: frequencies are logarithms then; a BPE model with an unknown token says whether it fuses several; tokens with
+ids and special tokens are in the order of their ids; special tokens are ``added_tokens`` unless all added tokens can be
 listed by their contents alone; a model without a type is a BPE model of one token, or of its added tokens; and an
 untrained model has no unknown token if it is Unigram.
 """
@@ -113,7 +114,7 @@ def _legacy(value: Any) -> Any:
 
 
 def _legacy_metaspace(part: dict[str, Any]) -> dict[str, Any]:
-    """Write what the oldest versions read, beside what later ones do: a version passes over what it does not know."""
+    """Write what the oldest versions read as well as what later ones do; a version ignores what it does not know."""
     return {**part, "add_prefix_space": part["prepend_scheme"] != "never"}
 
 

@@ -1,7 +1,7 @@
 """The components of a ``tokenizer.json``, read and written by the table of components.
 
 The names are those of the enums of tokenizers. Here is what the file has beyond the table: how each form is written,
-keys that say nothing, and what versions before 0.15 wrote otherwise.
+keys that say nothing, and what versions before 0.15 wrote differently.
 """
 
 from __future__ import annotations
@@ -184,7 +184,7 @@ _ODD_FORMS: Mapping[str, Form] = {
     "decoder/metaspace/prepend_scheme": replace(
         one_of({"always": "always", "first": "always", "never": "never"}), write=_SCHEMES.write
     ),
-    # A multiple of 0 is none.
+    # 0 means no multiple.
     "padding/pad_to_multiple_of": Form(lambda value, key: optional(COUNT).read(value, key) or None),
 }
 
@@ -244,7 +244,7 @@ def _field(row: Row, parameter: Parameter) -> Field:
     return Field(parameter.key, parameter.name, form, _ABSENT.get(name, NOTHING), unsaid)
 
 
-#: What can stand in each stage.
+#: The components that each stage can have.
 KINDS: Mapping[str, Kinds] = {
     stage: Kinds(tuple(_component(row) for row in rows_of(stage) if row.theirs))
     for stage in ("normalizer", "pre_tokenizer", "post_processor", "decoder")

@@ -19,7 +19,7 @@ from tokspec.base.errors import DataError
 
 FORMAT = "tokenizer.json"
 
-#: Stands for a value that is not there, where None is one.
+#: Marks a value that is not there, where None is a value.
 NOTHING: Any = object()
 
 
@@ -68,7 +68,7 @@ class Component:
 
 @dataclass(frozen=True)
 class Kinds:
-    """The components that can stand at one place."""
+    """The components that one place can have."""
 
     components: tuple[Component, ...]
 
@@ -181,7 +181,7 @@ def object_at(value: Any, key: str) -> Mapping[str, Any]:
 
 
 def checked(what: str, is_one: Callable[[Any], bool], *values: Any) -> Form:
-    """Make the form of a value that stays as it is."""
+    """Make the form of a value that stays unchanged."""
 
     def read(value: Any, key: str) -> Any:
         if not is_one(value):

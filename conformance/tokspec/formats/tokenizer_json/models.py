@@ -38,7 +38,7 @@ from tokspec.formats.tokenizer_json.fields import (
 
 
 def _read_merges(value: Any, key: str) -> list[list[str]]:
-    """Take pairs, or their older form: strings with a space between the tokens, among which a version may stand."""
+    """Take pairs, or their older form: strings with a space between the tokens, and perhaps a version among them."""
     if not isinstance(value, list):
         raise wrong("is no list", key)
     joined = bool(value) and isinstance(value[0], str)

@@ -1,6 +1,6 @@
-"""An adapter between tokspec and a tokenizer. README.md, beside it, says what to do next.
+"""An adapter between tokspec and a tokenizer. README.md, next to it, says what to do next.
 
-What a library prints is kept away from the protocol. An exception that is no ``Refusal`` counts as a crash.
+What a library prints is kept away from the protocol. An exception that is not a ``Refusal`` counts as a crash.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ Model = Mapping[str, Any]
 
 
 def encode(model: Model, input: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return characters as tokens. Put your tokenizer's answer here; "ids" and "spans" may stand beside "tokens"."""
+    """Return characters as tokens. Put your tokenizer's answer here; "ids" and "spans" may be with "tokens"."""
     return {"tokens": list(input["text"])}
 
 
