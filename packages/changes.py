@@ -28,7 +28,7 @@ def changed_clauses(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[
         elif clause["level"] != before[id]["level"]:
             yield f"{id} is {clause['level']}, and was {before[id]['level']}"
         elif clause["text"] != before[id]["text"]:
-            yield f"{id} is worded anew: {clause['text']}"
+            yield f"{id} is reworded: {clause['text']}"
     for choice in _by(new["choices"], "name").values():
         known = _by(old["choices"], "name").get(choice["name"], {"options": {}})
         for option in choice["options"]:

@@ -4,9 +4,9 @@
     python conformance/bench/fuzz_answers.py "node conformance/adapters/node/adapter.mjs" --seeds 3 --seconds 5
 
 An implementation is named as for ``tokspec fuzz --impl``, which is what is run, without a database. A refusal as
-unsupported is not an answer; whatever else is replied is one. Families of which nothing was asked, since ``hello`` or
-the formats rule them out, have no row. One of which nothing at all was answered is marked ``refused``: it is not
-offered, as far as one can see. A family that is answered and below the target ends this with status 1.
+unsupported is not an answer; whatever else is replied is one. Families about which nothing was asked, since
+``hello`` or the formats rule them out, have no row. One about which
+nothing at all was answered is marked ``refused``: it is not offered, as far as one can see. A family that is answered and below the target ends this with status 1.
 """
 
 from __future__ import annotations

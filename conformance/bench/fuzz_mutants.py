@@ -1,6 +1,6 @@
 """Hunt mutants of the reference by fuzzing from a cold start, and print what each took and what is left of its example.
 
-    python conformance/bench/fuzz_mutants.py --draw 120 --seed 7     so many drawn with a seed, and all harmless ones
+    python conformance/bench/fuzz_mutants.py --draw 120 --seed 7     120 drawn with a seed, and all harmless ones
     python conformance/bench/fuzz_mutants.py BPE-ENC-4 greedy         those of a clause, a file, or one by its id
     python conformance/bench/fuzz_mutants.py --mutants FOLDER         those of another folder
     python conformance/bench/fuzz_mutants.py --replay                 three, each found again by a process of its own
@@ -177,7 +177,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("patterns", nargs="*", help="mutants by id, clause or file")
     parser.add_argument("--mutants", type=Path, default=mutants_folder(), metavar="FOLDER", help="where they are")
-    parser.add_argument("--draw", type=int, help="so many mutants of those, and all harmless ones")
+    parser.add_argument("--draw", type=int, help="how many of those mutants to draw; all harmless ones are taken too")
     parser.add_argument("--seconds", type=float, default=60.0, help="of the processor for each (60)")
     parser.add_argument("--harmless", type=float, default=10.0, help="the same for each harmless one (10)")
     parser.add_argument("--seed", type=int, default=1)

@@ -54,7 +54,7 @@ INVENTED_WORDS = 20_000
 
 @cache
 def text_of(kind: str, size: int) -> str:
-    """Return the first of ``English`` or ``mixed`` text, so many bytes of UTF-8."""
+    """Return the first bytes of ``English`` or ``mixed`` text, that many in UTF-8."""
     parts: dict[bytes, None] = {}
     length = 0
     for part in {"English": english, "mixed": mixed}[kind]():

@@ -41,7 +41,7 @@ BERT = from_mapping({"normalizer": {"type": "bert"}, "pre_tokenizer": {"type": "
 #: Characters of a short document, each of which is a call of its own.
 SHORT = 500
 
-#: tokref computes the losses of one token of so many.
+#: tokref computes the losses of one token in this many.
 LOSSES = 100
 
 Side = Callable[..., Work]
@@ -160,7 +160,7 @@ def educational_ids(text: str) -> Work:
 
 
 def documents_of(text: str, size: int) -> list[str]:
-    """Cut a text into documents, at the line ends behind so many characters."""
+    """Cut a text into documents, at the first line end after that many characters."""
     documents, begin = [], 0
     while begin < len(text):
         end = text.find("\n", begin + size) + 1 or len(text)
@@ -284,7 +284,7 @@ def tokfast_losses(text: str) -> Work:
 
 
 def tokref_losses(text: str) -> Work:
-    """Remove one token of so many, and segment all words for each."""
+    """Remove one token in that many, and segment all words for each."""
     words, model = words_and_model(text)
     some = [token for token in model.weights if len(token) > 1][::LOSSES]
     return lambda: [(token, tokref.unigram.loss_increase(words, model, token)) for token in some]

@@ -48,7 +48,7 @@ HERE = Path(__file__).parent
 #: Modules that no rule is about: how a message is worded, and what is refused because it asks for much.
 UNJUDGED = {"errors", "ceilings"}
 
-#: What a case may take, in seconds of the processor: so many, and so many times what it took while it was watched,
+#: What a case may take, in seconds of the processor: this much, and this many times what it took while it was watched,
 #: which is several times what it takes otherwise.
 SECONDS = 0.5
 TIMES = 2

@@ -20,7 +20,7 @@ sys.path[:0] = [str(Path(__file__).parents[1] / "tests" / "shipped")]
 from fetch import file_of, read_manifest  # noqa: E402
 from telling import Telling  # noqa: E402
 
-#: Of every so many texts one is encoded with what a post-processor adds, and one with the text before it as a pair.
+#: Of every 4 texts one is encoded with what a post-processor adds, and one with the text before it as a pair.
 WITH_ADDED, WITH_PAIR = 4, 16
 
 #: The module that has the choices of the first of each format, and their name there.

@@ -76,7 +76,7 @@ def test_a_saved_finding_says_loudly_that_nobody_verified_it(tmp_path: Path) -> 
         == f'''\
 about: "Found by tokspec fuzz; not verified yet. {load_specification().clauses["BPE-ENC-1"].text}"
 source:
-  - rule: "mytok 1 was found to answer otherwise than the reference."
+  - rule: "mytok 1 was found to answer differently from the reference."
 cases:
   - id: "{file.stem}"
     clauses: ["BPE-ENC-1"]
@@ -171,7 +171,7 @@ def test_what_does_not_read_as_it_was_meant_is_not_written(tmp_path: Path) -> No
 def test_a_saved_finding_names_who_gave_the_answer(tmp_path: Path) -> None:
     found = finding({"type": "bpe", "vocabulary": ["a"]}, "encode", {"text": "a"})
     file = save(found, tmp_path, "mytok 1", right(found), "othertok 2")
-    assert '  - rule: "mytok 1 was found to answer otherwise than othertok 2."\n' in file.read_text("utf-8")
+    assert '  - rule: "mytok 1 was found to answer differently from othertok 2."\n' in file.read_text("utf-8")
 
 
 def test_all_equally_probable_segmentations_are_right_where_any_is() -> None:

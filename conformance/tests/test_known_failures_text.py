@@ -161,7 +161,7 @@ def test_what_could_not_be_moved_unharmed_is_refused() -> None:
     with pytest.raises(DataError) as caught:
         after("known_failures:\n\n" + entry(B) + entry(A, "|+\n      one"), [])
     assert str(caught.value) == (
-        f"known.yaml: is not updated: {A} would be read otherwise than it is meant; "
+        f"known.yaml: is not updated: {A} would not be read as it is meant; "
         "write its entry plainly, each value in one line"
     )
 

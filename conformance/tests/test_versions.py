@@ -66,7 +66,7 @@ def compare(change: Callable[[dict[str, Any]], object], folder: Path) -> tuple[i
             "- BPE-ENC-2 (MAY) is new: Two.",
         ),
         (lambda new: new["clauses"][0].update(level="RETIRED"), "- BPE-ENC-1 is RETIRED, and was MUST"),
-        (lambda new: new["clauses"][0].update(text="Uno."), "- BPE-ENC-1 is worded anew: Uno."),
+        (lambda new: new["clauses"][0].update(text="Uno."), "- BPE-ENC-1 is reworded: Uno."),
         (lambda new: new["choices"][0]["options"].update(any=""), "- tie has the option any"),
         (lambda new: new["cases"][0].update(why="because"), ""),
         (lambda new: new["cases"][0]["inputs"][0].update(line=9), ""),

@@ -24,7 +24,7 @@ _KNOWN = f"Failures that do not count; {CONVENTIONAL_NAME} by convention."
 def known_failures_options(command: Command) -> Command:
     """Add the options."""
     file = click.option("--known-failures", type=FILE, metavar="FILE.yaml", help=_KNOWN)
-    update = click.option("--update-known-failures", "update", is_flag=True, help="Write that file anew after the run.")
+    update = click.option("--update-known-failures", "update", is_flag=True, help="Rewrite that file after the run.")
     crashes = click.option(
         "--list-crashes",
         "crashes",

@@ -21,7 +21,7 @@ from tokspec.suite.fixtures import load_suite
 @click.command("history", short_help="Judge the releases of implementations one after the other.")
 @click.argument("names", nargs=-1, required=True, metavar="NAME[==RELEASE]…")
 @click.option("--from", "first", metavar="RELEASE", help="Begin with this one.")
-@click.option("--last", type=POSITIVE, metavar="N", help="Only so many of each, the newest.")
+@click.option("--last", type=POSITIVE, metavar="N", help="Only the N newest of each.")
 @click.option("--json", "file", type=FILE, metavar="FILE", help="Write it there, too.")
 @click.option("--show", type=COUNT, default=10, show_default=True, help="How many causes to show of each release.")
 @fixtures_option

@@ -50,7 +50,7 @@ _OPTIONS = [
     click.option(
         "--examples",
         type=POSITIVE,
-        help="End after so many examples: models with all that they are asked, or texts of a pattern.",
+        help="End after this many examples: models with all that they are asked, or texts of a pattern.",
     ),
     click.option("--seed", type=click.IntRange(min=0), help="Of all that is random; printed, to be given again."),
     click.option(

@@ -43,7 +43,7 @@ def save(finding: Finding, folder: Path, who: str, outcome: Outcome, oracle: str
     case = FoundCase(
         id=case_id(finding),
         about=f"Found by tokspec fuzz; not verified yet. {rule}",
-        source=f"{who} was found to answer otherwise than {oracle}.",
+        source=f"{who} was found to answer differently from {oracle}.",
         clauses=[finding.clause],
         why=f"NOT VERIFIED: {who} {_given(finding)}. Say here what the case shows.",
         model=question.model,

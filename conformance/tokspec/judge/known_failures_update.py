@@ -121,7 +121,7 @@ def _refuse_other(text: str, file: str, wanted: Mapping[str, KnownFailure]) -> N
     for case in sorted({*entries, *wanted}):
         before, after = wanted.get(case), entries.get(case)
         if before is None or after is None or replace(before, line=0) != replace(after, line=0):
-            what = f"{case} would be read otherwise than it is meant; write its entry plainly, each value in one line"
+            what = f"{case} would not be read as it is meant; write its entry plainly, each value in one line"
             raise DataError(f"is not updated: {what}", file)
 
 

@@ -238,7 +238,7 @@ def read_report(file: Path, name: str = "") -> Report:
     counted = {verdict.value: count for verdict, count in run.counts.items()}
     same = counted == {**dict.fromkeys(counted, 0), **footer["counts"]} and run.is_green is footer["conforms"]
     if not same or len(results) != header["cases"]:
-        raise DataError("counts otherwise than its lines; it was changed or cut; run again", name, number)
+        raise DataError("does not count what its lines say; it was changed or cut; run again", name, number)
     if len({result.case.id for result in results}) < len(results):
         raise DataError("has a case twice; it was changed; run again", name)
     return Report(name, Origin(**{field.name: header[field.name] for field in fields(Origin)}), run)
