@@ -5,8 +5,9 @@
 
 An implementation is named as for ``tokspec fuzz --impl``, which is what is run, without a database. A refusal as
 unsupported is not an answer; whatever else is replied is one. Families about which nothing was asked, since
-``hello`` or the formats rule them out, have no row. One about which
-nothing at all was answered is marked ``refused``: it is not offered, as far as one can see. A family that is answered and below the target ends this with status 1.
+``hello`` or the formats rule them out, have no row. One about which nothing at all was answered is marked
+``refused``: it is not offered, as far as one can see. A family that is answered and below the target ends this with
+status 1.
 """
 
 from __future__ import annotations
