@@ -17,7 +17,7 @@ from click.testing import CliRunner
 
 import tokspec.cli
 from tokspec.adapters.reference import ReferenceAdapter
-from tokspec.adapters.registry import NAMES, usable_names
+from tokspec.adapters.registry import NAMES, installable, usable_names
 from tokspec.cli import tokspec as group
 from tokspec.cli.progress import ProgressBar
 from tokspec.sessions import process
@@ -150,7 +150,7 @@ def test_exit_statuses(status_and_message: Call, arguments: tuple[str, ...], sta
         (
             ("run", *ONE, "--impl", "tokenisers"),
             f"tokenisers: is not installed; did you mean tokenizers? installed are {', '.join(usable_names())}; "
-            "or give module:object, or a command",
+            f"{installable()}; or give module:object, or a command",
         ),
         (
             ("run", *ONE, "--impl", "no-such-program --fast"),

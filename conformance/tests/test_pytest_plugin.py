@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tokspec.adapters.registry import usable_names
+from tokspec.adapters.registry import installable, usable_names
 from tokspec.cli import pytest_items  # pytester forgets what is first imported in a run
 from tokspec.judge.runner import Run, run
 from tokspec.sessions.session import Session
@@ -316,7 +316,7 @@ def test_a_program_that_cannot_be_asked_ends_pytest_with_a_line(
         (
             ["--tokspec", "tokenisers"],
             f"tokenisers: is not installed; did you mean tokenizers? installed are {', '.join(usable_names())}; "
-            "or give module:object, or a command",
+            f"{installable()}; or give module:object, or a command",
         ),
         (["--tokspec", "my_adapter:Other"], "my_adapter:Other: cannot be found: module 'my_adapter' has no attribute 'Other'"),
         (

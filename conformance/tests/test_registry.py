@@ -13,7 +13,7 @@ import pytest
 
 from tokspec.adapter import Hello
 from tokspec.adapters.reference import ReferenceAdapter
-from tokspec.adapters.registry import find, find_reference, known_names, open_session, usable_names
+from tokspec.adapters.registry import find, find_reference, installable, known_names, open_session, usable_names
 from tokspec.base.errors import DataError
 from tokspec.sessions.in_process import InProcessSession
 from tokspec.sessions.program import ProgramSession
@@ -83,7 +83,7 @@ def test_an_unknown_name_is_answered_with_the_nearest() -> None:
         find("tokenisers")
     assert str(error.value) == (
         f"tokenisers: is not installed; did you mean tokenizers? installed are {', '.join(usable_names())}; "
-        "or give module:object, or a command"
+        f"{installable()}; or give module:object, or a command"
     )
 
 
@@ -91,7 +91,8 @@ def test_an_unknown_name_near_none_is_answered_with_all() -> None:
     with pytest.raises(DataError) as error:
         find("\x1b[2J")
     assert str(error.value) == (
-        f"\\x1b[2J: is not installed; installed are {', '.join(usable_names())}; or give module:object, or a command"
+        f"\\x1b[2J: is not installed; installed are {', '.join(usable_names())}; "
+        f"{installable()}; or give module:object, or a command"
     )
 
 
@@ -107,7 +108,7 @@ def test_only_what_can_run_is_called_installed(tmp_path: Path, monkeypatch: pyte
     with pytest.raises(DataError) as error:
         find("zz-needi")
     said = re.fullmatch(
-        r"zz-needi: is not installed; did you mean zz-needy\? installed are (.*?); or .*", str(error.value)
+        r"zz-needi: is not installed; did you mean zz-needy\? installed are (.*?); NAME==VERSION .*", str(error.value)
     )
     assert said is not None
     assert (

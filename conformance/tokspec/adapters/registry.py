@@ -324,8 +324,16 @@ def _words(command: str) -> list[str]:
 def _unknown(name: str) -> str:
     question, known = did_you_mean(name, [*known_names(), *program_names()]), usable_names()
     return (
-        f"is not installed; {question}installed are {', '.join(known) or 'none'}; or give module:object, or a command"
+        f"is not installed; {question}installed are {', '.join(known) or 'none'}; {installable()}; "
+        "or give module:object, or a command"
     )
+
+
+def installable() -> str:
+    """Say whose releases can be installed by their names, in addition to those of what is installed."""
+    known = usable_names()
+    names = [*(each for each in known_names() if each not in known), *program_names()]
+    return f"NAME==VERSION also installs a release of {', '.join(names)}"
 
 
 def _named_object(spec: str) -> FoundAdapter:

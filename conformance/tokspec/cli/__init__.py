@@ -8,7 +8,7 @@ import os
 import shlex
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TextIO
@@ -38,6 +38,16 @@ ALLOCATIONS = 50_000
 #: The commands that judge, each in the module of this package that has its name.
 _COMMANDS = ("cases", "init", "model", "probe", "report", "run", "smoke")
 
+#: What the commands are for, in the order of the help; one that another package announces is listed last.
+_PURPOSES = {
+    "Judge an implementation": ("run", "matrix"),
+    "Compare implementations, releases and files": ("diff", "record", "history"),
+    "Look for what no case asks": ("fuzz",),
+    "Write an adapter": ("init", "smoke", "probe"),
+    "Look up cases, models and reports": ("cases", "model", "report"),
+    "Maintain the suite": ("dev",),
+}
+
 #: The group of entry points in which other packages announce their commands; nothing here imports them.
 _GROUP = "tokspec.commands"
 
@@ -46,16 +56,34 @@ class LazyGroup(click.Group):
     """Imports a command when it is wanted, so that none waits for what only another one needs.
 
     ``own`` are the commands of this package, ``announced`` is the group of entry points that name the others.
+    ``purposes`` says what commands are for, and the help lists them by it.
     """
 
-    def __init__(self, *, own: Sequence[str] = (), announced: str, **settings: Any) -> None:
+    def __init__(
+        self,
+        *,
+        own: Sequence[str] = (),
+        announced: str,
+        purposes: Mapping[str, Sequence[str]] | None = None,
+        **settings: Any,
+    ) -> None:
         super().__init__(**settings)
-        self.own = own
-        self.announced = announced
+        self.own, self.announced, self.purposes = own, announced, dict(purposes or {})
 
     def list_commands(self, context: click.Context) -> list[str]:
         """Name the commands."""
         return sorted({*self.own, *self._points().names, *self.commands})
+
+    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands of each purpose; those that have none come last."""
+        known = self.list_commands(context)
+        listed = {name for names in self.purposes.values() for name in names}
+        others = [name for name in known if name not in listed]
+        for purpose, names in [*self.purposes.items(), ("Commands" if not listed else "Others", others)]:
+            found = [(name, self.get_command(context, name)) for name in names if name in known]
+            if found:
+                with formatter.section(purpose):
+                    formatter.write_dl([(name, each.get_short_help_str(80) if each else "") for name, each in found])
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         """Import a command."""
@@ -85,6 +113,7 @@ class LazyGroup(click.Group):
     cls=LazyGroup,
     own=_COMMANDS,
     announced=_GROUP,
+    purposes=_PURPOSES,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )

@@ -21,7 +21,7 @@ from tokspec.suite.selection import select
 from tokspec.suite.specification import Clause, load_specification
 
 
-@click.command("cases", short_help="List cases, show one, or write them all as one file.")
+@click.command("cases", short_help="List cases, show one, or write all as one file.")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @exclude_option
 @click.option("--source", is_flag=True, help="Group by document and section, with what each prints.")

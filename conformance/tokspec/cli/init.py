@@ -20,7 +20,7 @@ _WITHOUT = (
 )
 
 
-@click.command("init", short_help="Begin an adapter in one of six languages.")
+@click.command("init", short_help="Write the beginning of an adapter in one of six languages.")
 @click.option(
     "--lang", required=True, metavar="LANGUAGE", help=f"The language of the adapter: {', '.join(sorted(TEMPLATES))}."
 )

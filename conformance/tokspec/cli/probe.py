@@ -20,7 +20,7 @@ from tokspec.suite.selection import select
 from tokspec.suite.specification import load_specification
 
 
-@click.command("probe", short_help="Find out which choices an implementation makes.")
+@click.command("probe", short_help="Find out which choices your tokenizer makes.")
 @implementation_options
 @selection_options
 @fixtures_option

@@ -73,7 +73,7 @@ _SHOW = "How many causes to show (10 unless given); all: every failing case; cla
 _LIKE = "Accept an answer that is not as specified if this library gives it: tokenizers, sentencepiece or tiktoken."
 
 
-@click.command("run", short_help="Judge an implementation.")
+@click.command("run", short_help="Judge an implementation by the cases, or by a pack.")
 @implementation_options
 @selection_options
 @choices_option

@@ -17,7 +17,7 @@ _FIRST_CALL = "return a tokspec.adapter.Hello from hello()"
 @click.command("smoke")
 @implementation_options
 def smoke_command(target: Target) -> int:
-    """Try an adapter step by step. Says what to do next; no judgement of the tokenizer behind it.
+    """Check step by step whether your adapter works, and say what to do next; the tokenizer itself is not judged.
 
     Exit status: 0 if every step is right, 1 if one is not, 2 if the suite could not do its work.
     """

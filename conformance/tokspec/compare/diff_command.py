@@ -85,7 +85,7 @@ _REPORT = "Write it: .ndjson, .md or .xml, for JUnit."
 _ENGINE = "What does units of files: local, or dask or ray; with its address, a cluster that is there, as ray=ADDRESS."
 
 
-@click.command("diff", short_help="Say what differs between two implementations, versions, models or recordings.")
+@click.command("diff", short_help="Compare two implementations, releases, models or recordings.")
 @click.argument("a", metavar="A")
 @click.argument("b", metavar="B")
 @click.argument("files", nargs=-1, metavar="[FILES]...")

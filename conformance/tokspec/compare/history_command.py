@@ -18,7 +18,7 @@ from tokspec.report.text import say
 from tokspec.suite.fixtures import load_suite
 
 
-@click.command("history", short_help="Judge the releases of implementations one after the other.")
+@click.command("history", short_help="Show what each release of an implementation broke and fixed.")
 @click.argument("names", nargs=-1, required=True, metavar="NAME[==RELEASE]…")
 @click.option("--from", "first", metavar="RELEASE", help="Begin with this one.")
 @click.option("--last", type=POSITIVE, metavar="N", help="Only the N newest of each.")

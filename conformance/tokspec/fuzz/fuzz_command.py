@@ -92,7 +92,7 @@ def _options(command: Command) -> Command:
     return reduce(lambda decorated, option: option(decorated), reversed(_OPTIONS), command)
 
 
-@click.command("fuzz", short_help="Look for what no case asks.")
+@click.command("fuzz", short_help="Search for differences with generated models and texts.")
 @implementation_options
 @choices_option
 @_options

@@ -36,7 +36,7 @@ _Site: TypeAlias = Callable[
 _FORMS = {"text": text_matrix, "markdown": markdown_matrix}
 
 
-@click.command("matrix", short_help="Judge every implementation that is here.")
+@click.command("matrix", short_help="Judge all that are installed, or ask them about your file.")
 @fixtures_option
 @click.option("--list", "file", type=FILE, metavar="FILE.yaml", help="The implementations.")
 @click.option("--format", "form", type=click.Choice(list(_FORMS)), default="text", show_default=True)
