@@ -120,9 +120,9 @@ def written(results: Mapping[str, Recorded], libraries: Sequence[Library]) -> st
         result = results[name]
         about = {key: getattr(result, key) for key in ("file", "format", "package", "sha256")}
         rows = [_line(row, result.asked[row.who]) for row in sorted(result.rows, key=lambda row: (row.order, row.who))]
-        written = ",\n".join(f"      {json.dumps(row, ensure_ascii=False)}" for row in rows)
+        libraries_of = ",\n".join(f"      {json.dumps(row, ensure_ascii=False)}" for row in rows)
         head = json.dumps(about, ensure_ascii=False)[1:-1]
-        models.append(f'    {json.dumps(name)}: {{\n    {head},\n    "libraries": [\n{written}\n    ]\n    }}')
+        models.append(f'    {json.dumps(name)}: {{\n    {head},\n    "libraries": [\n{libraries_of}\n    ]\n    }}')
     others = []
     for library in libraries:
         found = {key: value for key, value in asdict(library).items() if key != "name"}

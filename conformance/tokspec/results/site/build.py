@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
+from markupsafe import Markup, escape
 
 from tokspec import __version__
 from tokspec.base.display import visible
@@ -248,7 +249,7 @@ class _Site:
         rows = [
             {
                 **self.about(judged),
-                "what": shown(group.name),
+                "what": shown(group.name if " " in group.name else group.results[0].case.why),
                 "link": group.link,
                 "case": group.results[0].case,
                 "cases": len(group.results),
@@ -563,6 +564,7 @@ def _environment() -> jinja2.Environment:
     loader = jinja2.FileSystemLoader(_HERE / "templates")
     environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, undefined=jinja2.StrictUndefined)
     environment.filters["threads"] = with_threads
+    environment.filters["breaks"] = lambda text: escape(text).replace("/", Markup("/<wbr>"))
     return environment
 
 
