@@ -48,6 +48,9 @@ IMPLEMENTATIONS = (
     "pkoukk==0.1.8",
 )
 
+#: How many blocks of a sweep are asked about, evenly over the vocabulary.
+BLOCKS = 200
+
 #: Of how many wrong answers to a part of a sweep the cause is looked for, and how much of a text is shown.
 _EXPLAINED, _SHOWN = 500, 40
 
@@ -128,9 +131,10 @@ def _ask_sweep(session: Session, published: Published, parts: Sequence[SweepPart
 
 
 def parts_that_stand(published: Published, pack: RecordingFile) -> list[SweepPart]:
-    """Return the parts of a sweep, of the blocks on which the makers of the pack agree."""
+    """Return the parts of a sweep, of some of the blocks on which the makers of the pack agree."""
     sweep, parts = read_sweep(pack.header.sweep), []
-    for part in parts_of(sweep, pack.header.choices, published.model):
+    blocks = range(0, sweep.blocks, max(1, sweep.blocks // BLOCKS))
+    for part in parts_of(sweep, pack.header.choices, published.model, blocks):
         due = {
             id: part.due[id]
             for block, ids in blocks_of([*part.due])

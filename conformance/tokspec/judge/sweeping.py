@@ -7,7 +7,7 @@ about the first text if it gets none wrong.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,7 +20,7 @@ from tokspec.sessions.asking import Many
 from tokspec.sessions.in_process import InProcessSession
 from tokspec.sessions.session import Session
 from tokspec.suite.cases import Case, Model
-from tokspec.suite.sweeps import LEFT_OUT, Sweep, blocks_of, digest_of_ids, digest_of_texts, sweep_of
+from tokspec.suite.sweeps import BLOCK, LEFT_OUT, Sweep, blocks_of, digest_of_ids, digest_of_texts, sweep_of
 
 #: Messages in a row without a reply in time, and with a fault of any kind, after which the rest is not asked together.
 _SILENCE = 3
@@ -108,12 +108,23 @@ def sweep_cases(
     return swept
 
 
-def parts_of(sweep: Sweep, choices: Mapping[str, str], model: UserModel) -> Iterator[SweepPart]:
-    """Return the three parts of a sweep, with what tokfast gives; its digests are not looked at."""
+def parts_of(
+    sweep: Sweep, choices: Mapping[str, str], model: UserModel, blocks: Container[int] | None = None
+) -> Iterator[SweepPart]:
+    """Return the three parts of a sweep, with what tokfast gives; its digests are not looked at.
+
+    Args:
+        sweep: that of a pack.
+        choices: of the library that it is of.
+        model: the user's file, from which the pack was made.
+        blocks: those that are asked about; all unless given.
+    """
     with InProcessSession(TokfastAdapter(choices)) as session:
         right = Many(session, model)
         texts = [text or "" for text in right.texts_of([[id] for id in range(sweep.size)])]
         pairs = sweep_of(texts, sweep.step)
+        if blocks is not None:
+            pairs = {id: both for id, both in pairs.items() if id // BLOCK in blocks}
         yield SweepPart(
             "texts", "DEC-7", "decode", {id: {"ids": [id]} for id in pairs}, "text", {id: texts[id] for id in pairs}
         )
