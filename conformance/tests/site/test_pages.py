@@ -310,7 +310,7 @@ def test_a_page_of_each_release_stays_and_says_what_it_changed(suite: Suite, run
     for version in ("1", "2"):
         run = replace(runs[0], hello=replace(runs[0].hello, version=version))
         history = [{"name": "x", "releases": releases}]
-        build_site([MatrixRow(listed, run)], Suite(cases), tmp_path, (), history, "https://example.com/t")
+        build_site([MatrixRow(listed, run)], Suite(cases), tmp_path, histories=history, address="https://example.com/t")
     text = _words(tmp_path / "impl" / "one" / "index.html")
     assert "project https://example.com/x beside another compare releases here 1 2 judged" in text
     assert text.partition("since the one before it. ")[2].startswith(
