@@ -12,6 +12,8 @@ import pytest
 from tokspec.results import recorded
 from tokspec.results.one_file import FileRow
 from tokspec.results.recorded import RESULTS, Recorded, read_results, write_results
+from tokspec.suite.packs import ENDING, packs_folder
+from tokspec.suite.recordings import read_recording
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -170,3 +172,22 @@ def test_a_name_of_which_nothing_is_recorded(run: Run) -> None:
         2,
         "tokspec: hug-2: is no file, and nothing is recorded of it; did you mean hug-1? there are hug-1\n",
     )
+
+
+#: The library for which files of a format are made.
+LIBRARIES = {
+    "tokenizer.json": "tokenizers ",
+    "sentencepiece.model": "sentencepiece ",
+    "vocab.tiktoken": "tiktoken 0",
+    "tekken.json": "mistral-common",
+}
+
+
+def test_what_is_recorded_is_of_the_packs_and_their_library_is_right() -> None:
+    results = read_results()
+    assert {"llama-3.1", "gpt2", "bert", "qwen-3"} <= results.keys()
+    for name, result in results.items():
+        assert result.sha256 == read_recording(packs_folder() / f"{name}{ENDING}").header.model["sha256"]
+        (row,) = [row for row in result.rows if row.who.startswith(LIBRARIES[result.format])]
+        assert (name, row.input[0], row.text[0]) == (name, row.input[1], row.text[1])
+        assert row.input[1] > 400
