@@ -336,7 +336,7 @@ def percent(right: int, of: int) -> str:
     if not of or right in (0, of):
         return "·" if not of else "100" if right else "0"
     share = Decimal(100 * right) / of
-    places = next((places for places in range(3) if share < 100 - Decimal(10) ** -places), 3)
+    places = next((places for places in range(3) if share <= 100 - Decimal(10) ** -places), 3)
     return str(share.quantize(Decimal(10) ** -places, ROUND_DOWN))
 
 
