@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from heapq import heapify, heappop, heapreplace
 from itertools import zip_longest
 
+from asked import Asked
 from faults import OF_ENTRIES, Input, draw, plant
-from noticing import Asked
 from published import Published
 
 from tokref import InputError

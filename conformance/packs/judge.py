@@ -55,7 +55,7 @@ BLOCKS = 200
 _EXPLAINED, _SHOWN = 500, 40
 
 
-class Tally:
+class Answers:
     """How many answers of a library are right, and the causes of the others, each with its shortest text."""
 
     def __init__(self, published: Published, right: str) -> None:
@@ -94,13 +94,13 @@ def ask(impl: str, published: Published, pack: RecordingFile, parts: Sequence[Sw
         who = f"{hello.name} {hello.version}"
         if published.format not in hello.formats:
             return None
-        tally = Tally(published, str(pack.header.implementation["name"]))
-        reason = _ask_lines(session, published, pack, tally) or _ask_sweep(session, published, parts, tally)
-    input, text = ((counts[0], counts[1]) for counts in (tally.input, tally.text))
-    return FileRow(who, hello.language, "", input, text, worst=tally.worst, reason=reason)
+        answers = Answers(published, str(pack.header.implementation["name"]))
+        reason = _ask_lines(session, published, pack, answers) or _ask_sweep(session, published, parts, answers)
+    input, text = ((counts[0], counts[1]) for counts in (answers.input, answers.text))
+    return FileRow(who, hello.language, "", input, text, worst=answers.worst, reason=reason)
 
 
-def _ask_lines(session: Session, published: Published, pack: RecordingFile, tally: Tally) -> str:
+def _ask_lines(session: Session, published: Published, pack: RecordingFile, answers: Answers) -> str:
     """Ask about the lines, and say why none is answered."""
     judged = run(session, [*cases_of(pack, published.model).cases.values()])
     asked = [result for result in judged.results if result.verdict is not Verdict.UNSUPPORTED]
@@ -108,29 +108,29 @@ def _ask_lines(session: Session, published: Published, pack: RecordingFile, tall
         return asked[0].detail if asked else "offers nothing that is asked"
     for result in asked:
         case, right = result.case, result.case.outcome["expect"]
-        tally.add(case.operation, result.verdict.conforms)
+        answers.add(case.operation, result.verdict.conforms)
         if not result.verdict.conforms:
             reply = result.reply.result if isinstance(result.reply, Answer) else {}
-            tally.explain(case.operation, case.input, right, {key: reply[key] for key in right if key in reply})
+            answers.explain(case.operation, case.input, right, {key: reply[key] for key in right if key in reply})
     return ""
 
 
-def _ask_sweep(session: Session, published: Published, parts: Sequence[SweepPart], tally: Tally) -> str:
+def _ask_sweep(session: Session, published: Published, parts: Sequence[SweepPart], answers: Answers) -> str:
     """Ask about every entry, and say where a library gave up."""
     for part in parts:
-        answers = ask_part(session, published.model, part)
-        wrong = [id for id, answer in answers.items() if answer != part.due[id]]
-        for id, answer in answers.items():
-            tally.add(part.operation, answer == part.due[id])
+        found = ask_part(session, published.model, part)
+        wrong = [id for id, answer in found.items() if answer != part.due[id]]
+        for id, answer in found.items():
+            answers.add(part.operation, answer == part.due[id])
         for id in wrong[:: len(wrong) // _EXPLAINED + 1]:
-            given = {part.field: answers[id]} if answers[id] is not None else {}
-            tally.explain(part.operation, part.asked[id], {part.field: part.due[id]}, given)
-        if part.operation in session.hello.operations and len(answers) < len(part.due):
-            return f"gave up after {len(answers):,} of {len(part.due):,} {part.name} of its vocabulary"
+            given = {part.field: found[id]} if found[id] is not None else {}
+            answers.explain(part.operation, part.asked[id], {part.field: part.due[id]}, given)
+        if part.operation in session.hello.operations and len(found) < len(part.due):
+            return f"gave up after {len(found):,} of {len(part.due):,} {part.name} of its vocabulary"
     return ""
 
 
-def parts_that_stand(published: Published, pack: RecordingFile) -> list[SweepPart]:
+def agreed_parts(published: Published, pack: RecordingFile) -> list[SweepPart]:
     """Return the parts of a sweep, of some of the blocks on which the makers of the pack agree."""
     sweep, parts = read_sweep(pack.header.sweep), []
     blocks = range(0, sweep.blocks, max(1, sweep.blocks // BLOCKS))
@@ -178,7 +178,7 @@ def main() -> int:
     names = [path.name.removesuffix(ENDING) for path in given.packs.glob(f"*{ENDING}")]
     for published in published_in(given.folder, given.only or names):
         pack, results = read_recording(given.packs / f"{published.name}{ENDING}"), read_results(given.to)
-        parts, model = parts_that_stand(published, pack), pack.header.model
+        parts, model = agreed_parts(published, pack), pack.header.model
         old = results.get(published.name)
         rows, asked = {row.who: row for row in (old.rows if old else ())}, dict(old.asked if old else {})
         for impl in given.impls:

@@ -95,7 +95,7 @@ class Maker:
         self.differing: list[dict[str, Any]] = []
 
     def lines(self) -> Iterator[tuple[dict[str, Any], list[str]]]:
-        """Return the lines that stand, the most telling first, each with who gives its ids."""
+        """Return the lines on which two makers agree, the most telling first, each with who gives its ids."""
         chosen = choose(self.published, self._proposed())
         while block := list(islice(chosen, 100)):
             yield from self._agreed([input for _, input in block], [about for about, _ in block])

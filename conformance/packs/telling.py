@@ -23,7 +23,7 @@ from tokspec.fuzz.pattern_classes import CharacterClass, read_lexicon
 #: How many texts about each thing are proposed at most.
 MOST = {"pattern": 320, "normalizer": 160, "added tokens": 240, "characters": 200, "texts": 120}
 
-#: How many of random texts are lines of the vocabulary, beside as many about each thing.
+#: How many random texts are lines of the vocabulary, for the numbers of MOST about the other things.
 OF_VOCABULARY = 960
 
 #: By what texts differ where a tokenizer has no pattern.

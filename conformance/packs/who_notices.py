@@ -16,8 +16,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from asked import Asked, drawn_inputs
 from faults import EACH, FAULTS, Input, draw, plant
-from noticing import Asked, drawn_inputs
 from published import Published, published_in
 
 from tokref import InputError

@@ -1198,7 +1198,7 @@ def test_sweeps_of_packs_are_left_out_for_another_file(said: Callable[[Path], st
     [
         ({"ids": "0123"}, "sweep.ids has 4 digits; 257 ids need 20"),
         ({"size": 1000}, "digits; 1000 ids need 64"),
-        (None, "is no header of a pack"),
+        (None, "is not the header of a pack"),
     ],
 )
 def test_broken_headers_of_packs_are_refused(

@@ -62,7 +62,7 @@ func readPack(word string, hello Hello) (pack, error) {
 func (p *pack) addLine(file string, text []byte, number int, hello Hello) error {
 	if number == 1 {
 		if err := json.Unmarshal(text, p); err != nil || (p.Form != 2 && p.Old != 1) {
-			return errors.New("is no header of a pack")
+			return errors.New("is not the header of a pack")
 		}
 		if p.Name == "" {
 			p.Name, _, _ = strings.Cut(filepath.Base(file), ".")

@@ -18,7 +18,7 @@ export function readPack(pack, model, declared) {
     throw new Error(`${pack} is no file and no pack; there are ${names.join(", ") || "none here"}`);
   }
   const [header, ...rows] = readFileSync(file, "utf8").trimEnd().split("\n").map((line) => JSON.parse(line));
-  if (header.tokspec_recording !== 2 && header.tokspec_pack !== 1) throw new Error(`${file}:1: is no header of a pack`);
+  if (header.tokspec_recording !== 2 && header.tokspec_pack !== 1) throw new Error(`${file}:1: is not the header of a pack`);
   const { name = basename(String(file)).replace(/\..*/, ""), files = {} } = header;
   const bytes = readFileSync(model);
   const digests = [header.model?.sha256, ...Object.values(files)];

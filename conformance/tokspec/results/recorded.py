@@ -1,6 +1,6 @@
 """What is recorded: what each library makes of each published tokenizer, and how it does in the cases, by effect.
 
-It stands in ``fixtures/results.json``. ``conformance/packs/judge.py`` writes what is recorded of tokenizers, and
+It is in ``fixtures/results.json``. ``conformance/packs/judge.py`` writes what is recorded of tokenizers, and
 ``conformance/adapters/record_passes.py`` what is recorded of libraries.
 """
 
@@ -101,9 +101,8 @@ def find_result(name: str) -> Recorded:
     """
     results = read_results()
     if name not in results:
-        message = (
-            f"is no file, and nothing is recorded of it; {did_you_mean(name, results)}there are {', '.join(results)}"
-        )
+        nearest, there = did_you_mean(name, results), ", ".join(results)
+        message = f"there is no such file, and no recorded tokenizer of that name; {nearest}there are {there}"
         raise DataError(message, key=name or "''")
     return results[name]
 

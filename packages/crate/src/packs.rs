@@ -17,7 +17,7 @@ pub(crate) fn read(pack: &str, model: &Path, hello: &Value) -> Value {
     let mut rows = written.lines().map(|line| serde_json::from_str(line).expect("a line of a pack is JSON"));
     let header: Value = rows.next().expect("a pack has a header");
     let is_pack = header["tokspec_recording"] == 2 || header["tokspec_pack"] == 1;
-    assert!(is_pack, "{}:1: is no header of a pack", file.display());
+    assert!(is_pack, "{}:1: is not the header of a pack", file.display());
     let stem =
         file.file_name().and_then(|name| name.to_str()).unwrap_or_default().split('.').next().unwrap_or_default();
     let (name, file) = (header["name"].as_str().unwrap_or(stem), file.display().to_string());

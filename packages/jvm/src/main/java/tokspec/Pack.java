@@ -36,7 +36,7 @@ final class Pack {
     lines = (isFile ? Files.readString(Path.of(pack)) : Bundle.resource("packs/" + file)).lines().toList();
     header = Json.GSON.fromJson(lines.get(0), Header.class);
     if (header.tokspec_recording != 2 && header.tokspec_pack != 1) {
-      throw new IllegalArgumentException(file + ":1: is no header of a pack");
+      throw new IllegalArgumentException(file + ":1: is not the header of a pack");
     }
   }
 

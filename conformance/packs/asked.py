@@ -1,4 +1,4 @@
-"""Who notices a fault: the first of some inputs, or all of them, to which a port with the fault answers otherwise."""
+"""Which of some inputs notice a fault: those to which a port with the fault gives another answer."""
 
 from __future__ import annotations
 
