@@ -98,7 +98,7 @@ _COLUMNS: Mapping[str, Callable[[Mapping[str, Any]], bool | None]] = {
     "lines and sweep": lambda row: row["pack"] or row["sweep"],
     "2,000 random texts": _among(2_000),
     "20,000": _among(20_000),
-    "40,000": _among(40_000),
+    "200,000": _among(200_000),
     "anybody": lambda row: row["pack"] or row["sweep"] or row["random"] is not None or row.get("before", False),
 }
 
