@@ -678,6 +678,90 @@ def gigatoken_bytes(made: Any, given: Json) -> Json:
     return {"bytes": made.decode(given["ids"]).hex()}
 
 
+# onnxruntime-extensions: what it puts around a text and skips is an option of the tokenizer
+
+
+def onnx_make(model: Json, written: Json) -> Any:
+    file = tokenizer_json(written)
+    parsed = json.loads(file)["model"]
+    kind = {"BPE": "PreTrainedTokenizerFast", "Unigram": "T5Tokenizer"}.get(parsed.get("type"))
+    need(kind, "knows BPE and Unigram")
+    config: Json = {"tokenizer_class": kind}
+    if kind == "T5Tokenizer" and parsed.get("unk_id") is not None:
+        config |= {"unk_token": parsed["vocab"][parsed["unk_id"]][0], "add_bos_token": False, "add_eos_token": False}
+    files = {"tokenizer.json": file.encode(), "tokenizer_config.json": json.dumps(config).encode()}
+    api = import_module("onnxruntime_extensions.pp_api")
+    return api, on_disk(files, lambda folder: api.create_tokenizer(str(folder)))
+
+
+def onnx_encode(made: Any, given: Json) -> Json:
+    takes(given, "add_special_tokens")
+    encodings: list[Json] = onnx_batch(made, {**given, "inputs": [{"text": given["text"]}]})["encodings"]
+    return encodings[0]
+
+
+def onnx_batch(made: Any, given: Json) -> Json:
+    takes(given, "add_special_tokens")
+    api, tokenizer = made
+    api.update_tokenizer_options(tokenizer, {"add_special_tokens": str(given.get("add_special_tokens", True)).lower()})
+    return {"encodings": [{"ids": list(ids)} for ids in api.batch_tokenize(tokenizer, texts_of(given))]}
+
+
+def onnx_decode(made: Any, given: Json) -> Json:
+    api, tokenizer = made
+    skips = str(given.get("skip_special_tokens", False)).lower()
+    api.update_tokenizer_options(tokenizer, {"skip_special_tokens": skips})
+    return {"text": api.batch_detokenize(tokenizer, [ids_of(given)])[0]}
+
+
+# openvino-tokenizers: it converts the tokenizer of a folder in which one of transformers was saved
+
+
+def openvino_make(model: Json, written: Json) -> Any:
+    auto = import_module("transformers").AutoTokenizer
+    convert, core = import_module("openvino_tokenizers").convert_tokenizer, import_module("openvino").Core()
+    config = json.dumps({"tokenizer_class": "PreTrainedTokenizerFast"}).encode()
+    files = {"tokenizer.json": tokenizer_json(written).encode(), "tokenizer_config.json": config}
+    tokenizer = on_disk(files, lambda folder: auto.from_pretrained(folder, local_files_only=True))
+    graphs = {}
+    for special in (True, False):
+        options = {"add_special_tokens": special, "skip_special_tokens": special, "clean_up_tokenization_spaces": False}
+        graphs[special] = [core.compile_model(each) for each in convert(tokenizer, with_detokenizer=True, **options)]
+    return graphs
+
+
+def openvino_encode(made: Any, given: Json) -> Json:
+    takes(given, "add_special_tokens")
+    found = made[given.get("add_special_tokens", True)][0].create_infer_request().infer([given["text"]])
+    named = {output.get_any_name(): values[0].tolist() for output, values in found.items()}
+    return {"ids": named["input_ids"], "attention_mask": named["attention_mask"]}
+
+
+def openvino_decode(made: Any, given: Json) -> Json:
+    infer = made[given.get("skip_special_tokens", False)][1].create_infer_request().infer
+    (texts,) = infer([[ids_of(given)]]).values()
+    return {"text": str(texts[0])}
+
+
+# pytorch-tokenizers: its tokens are those of a number of marks at the start, or at the end
+
+
+def pytorch_make(model: Json, written: Json) -> Any:
+    tokenizer = import_module("pytorch_tokenizers.pytorch_tokenizers_cpp").HFTokenizer()
+    files = {"tokenizer.json": tokenizer_json(written).encode()}
+    on_disk(files, lambda folder: tokenizer.load(str(folder / "tokenizer.json")))
+    return tokenizer
+
+
+def pytorch_encode(made: Any, given: Json) -> Json:
+    takes(given, "add_special_tokens")
+    return {"ids": made.encode(given["text"], *((1, 1) if given.get("add_special_tokens", True) else ()))}
+
+
+def pytorch_decode(made: Any, given: Json) -> Json:
+    return {"text": made.decode_batch(ids_of(given), skip_special_tokens=given.get("skip_special_tokens", False))}
+
+
 # splintr
 
 
@@ -1005,6 +1089,12 @@ LIBRARIES: dict[str, Library] = {
             "decode_bytes": gigatoken_bytes,
         },
     ),
+    "onnxruntime-extensions": (
+        onnx_make,
+        {"encode": onnx_encode, "encode_batch": onnx_batch, "decode": onnx_decode},
+    ),
+    "openvino-tokenizers": (openvino_make, {"encode": openvino_encode, "decode": openvino_decode}),
+    "pytorch-tokenizers": (pytorch_make, {"encode": pytorch_encode, "decode": pytorch_decode}),
     "splintr": (
         splintr_make,
         {

@@ -1,0 +1,112 @@
+"""The adapter for ``onnxruntime-extensions``, written for version 0.15.2.
+
+Its ``pp_api.Tokenizer``, which ONNX Runtime GenAI uses, reads a folder with ``tokenizer.json`` and
+``tokenizer_config.json``. The second says by ``tokenizer_class`` which tokenizer to make; the adapter writes the class
+of transformers for any file, and for Unigram models, which that one does not load, that of T5 with its
+unknown token and nothing put around a text.
+
+It knows ids and texts, and no tokens or offsets.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from importlib.metadata import version
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from tokspec.adapter import Hello, Unsupported, require_unicode
+
+#: The options that the library takes, measured with version 0.15.2.
+CHOICES = {"join_without_decoder": "nothing", "unknown_id": "skipped", "byte_level_added_tokens": "utf_8"}
+
+#: The class that a folder names, by the type of its model. Of any other type the library reads merges that are not
+#: there: most times it then says that it cannot parse a line, and sometimes it answers, so that no two runs are alike.
+_CLASSES = {"BPE": "PreTrainedTokenizerFast", "Unigram": "T5Tokenizer"}
+
+#: What the library says of a Unigram model without an unknown token.
+_UNSUPPORTED = ("type must be number, but is null",)
+
+#: What the library reads of a model.
+COMPONENTS = ("vocabulary_ids",)
+
+
+class OnnxruntimeExtensionsAdapter:
+    """``onnxruntime-extensions``: BPE and Unigram of ``tokenizer.json``, in C++."""
+
+    def __init__(self) -> None:
+        self._new: Callable[[str], Any] = import_module("onnxruntime_extensions.pp_api").Tokenizer
+
+    def hello(self) -> Hello:
+        """Describe the library."""
+        return Hello(
+            name="onnxruntime-extensions",
+            version=version("onnxruntime-extensions"),
+            language="C++",
+            operations=("encode", "encode_batch", "decode"),
+            formats=("tokenizer.json",),
+            choices=CHOICES,
+            encode_fields=("ids",),
+            encode_options=("add_special_tokens",),
+            decode_options=("skip_special_tokens",),
+            components=COMPONENTS,
+            reads_file=True,
+            like="tokenizers",
+        )
+
+    def load(self, format: str, content: Any) -> Any:
+        """Load a ``tokenizer.json``.
+
+        Raises:
+            Refusal: ``unsupported``, for a type of model that the library lacks, and Unigram without an unknown token.
+        """
+        kind = content["model"].get("type")
+        if kind not in _CLASSES:
+            raise Unsupported(f"knows models of BPE and Unigram, and reads merges that one of {kind} does not have")
+        config = {"tokenizer_class": _CLASSES[kind], **_around(content["model"])}
+        with TemporaryDirectory() as folder:
+            for name, written in (("tokenizer.json", content), ("tokenizer_config.json", config)):
+                (Path(folder) / name).write_text(json.dumps(written), "utf-8")
+            try:
+                return self._new(folder)
+            except Exception as error:  # its one type of error is the built-in Exception itself
+                if any(said in str(error) for said in _UNSUPPORTED):
+                    raise Unsupported(" ".join(str(error).split())) from error
+                raise
+
+    def encoder(self, model: Any) -> Callable[[str], list[int]]:
+        """Return a function from a text to its ids, for callers that encode millions of texts."""
+        model.update_options({"add_special_tokens": False})
+        tokenize = model.tokenize
+        return lambda text: [int(id) for id in tokenize(text)]
+
+    def run(self, operation: str, model: Any, input: Mapping[str, Any]) -> dict[str, Any]:
+        """Perform one operation.
+
+        Raises:
+            Refusal: ``unsupported`` with the reason.
+        """
+        require_unicode(input)
+        if operation == "decode":
+            if "tokens" in input:
+                raise Unsupported("decodes ids, and no tokens")
+            if any(id >= 2**32 for id in input["ids"]):
+                raise Unsupported("takes ids of 32 bits, as its library in C++ has them")
+            model.update_options({"skip_special_tokens": input.get("skip_special_tokens", False)})
+            return {"text": model.detokenize(input["ids"])[0]}
+        model.update_options({"add_special_tokens": input.get("add_special_tokens", True)})
+        if operation == "encode":
+            return {"ids": [int(id) for id in model.tokenize(input["text"])]}
+        texts = [each["text"] for each in input["inputs"]]
+        return {"encodings": [{"ids": [int(id) for id in ids]} for ids in model.tokenize(texts)]}
+
+
+def _around(model: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a ``tokenizer_config.json`` says of a Unigram model besides its class."""
+    unknown = model.get("unk_id")
+    if model["type"] != "Unigram" or unknown is None:
+        return {}
+    return {"unk_token": model["vocab"][unknown][0], "add_bos_token": False, "add_eos_token": False}
