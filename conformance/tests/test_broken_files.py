@@ -52,8 +52,8 @@ BPE: dict[str, Any] = {"type": "BPE", "vocab": {"a": 0, "b": 1, "ab": 2}, "merge
         ({"model": {**BPE, "merges": ["a b", ["a"]]}}, "model.merges[1]: is not two tokens, in a list or with one space between them"),
         ({"model": BPE, "added_tokens": {"<s>": 0}}, "added_tokens: is not a list"),
         ({"model": BPE, "added_tokens": [{"id": 3}]}, "added_tokens[0]: is not an object with a content and an id"),
-        ({"model": {**BPE, "dropout": float("nan")}}, "has NaN, which is no number of JSON"),
-        ({"model": {**BPE, "dropout": -float("inf")}}, "has -Infinity, which is no number of JSON"),
+        ({"model": {**BPE, "dropout": float("nan")}}, "has NaN, which is not a JSON number"),
+        ({"model": {**BPE, "dropout": -float("inf")}}, "has -Infinity, which is not a JSON number"),
     ],
 )  # fmt: skip
 def test_a_tokenizer_json_that_is_none(tmp_path: Path, content: dict[str, Any], message: str) -> None:

@@ -235,7 +235,7 @@ empty            answers with nothing: no tokens, the empty text, 0
 constant         answers the same whatever it is asked: the token "a", the text "a", 1
 echo             answers with what it is given: the text is the one token, the one piece and the text
 characters       answers with the characters of what it is given
-fitted           replies to every request of an operation the same: what most of the cases counted here expect
+fitted           gives every request of an operation the same reply: what most of the cases counted here expect
 
                   unknown            no  unknown  invalid  invalid
            cases   symbol  segmentation       id    model    input  empty  constant  echo  characters  fitted

@@ -157,7 +157,7 @@ def test_exit_statuses(status_and_message: Call, arguments: tuple[str, ...], sta
             "'no-such-program --fast': cannot be started: there is no program 'no-such-program'; "
             "give its path, put it on the PATH, or install its interpreter",
         ),
-        (("smoke", "--impl", "cat 'x"), '"cat \'x": is no command line: no closing quotation'),
+        (("smoke", "--impl", "cat 'x"), '"cat \'x": is not a command line: no closing quotation'),
         (
             ("run", *ONE, "--choice", "unkown_id=error"),
             "--choice: 'unkown_id=error' names no choice; did you mean unknown_id? there are "
@@ -176,8 +176,8 @@ def test_exit_statuses(status_and_message: Call, arguments: tuple[str, ...], sta
         (("cases", "--fixtures", "nowhere"), "nowhere: is not a folder; give one with fixture files in it"),
         (("cases", "--fixtures", "fixtures/one.yaml"), "fixtures/one.yaml: is not a folder; give one with fixture files in it"),
         (("run", *ONE, "--report", "nowhere/report.ndjson"), "nowhere/report.ndjson: cannot be written: No such file or directory"),
-        (("record", "--impl", "mine"), "No such option '--impl'; an implementation is named without one; see tokspec record --help"),
-        (("diff", "--impl=mine"), "No such option '--impl'; an implementation is named without one; see tokspec diff --help"),
+        (("record", "--impl", "mine"), "No such option '--impl'; name the implementation without an option; see tokspec record --help"),
+        (("diff", "--impl=mine"), "No such option '--impl'; name the implementation without an option; see tokspec diff --help"),
         (("run", "--impl", " \t"), "--impl needs a name or a command; see tokspec run --help"),
         (("smoke", "--cmd", " "), "--impl needs a name or a command; see tokspec smoke --help"),
         (("fuzz", "--against", ""), "--against needs a name or a command; see tokspec fuzz --help"),
@@ -685,7 +685,7 @@ for line in sys.stdin:
         ('{"id": ID, "ok": {}}\n', ""),
         ("bye bye\n", "a line is not JSON (Expecting value at character 1): 'bye bye'"),
         ('{"id": 99, "ok": {}}\n', 'the id of a line was never sent: \'{"id": 99, "ok": {}}\''),
-        ('{"id": ID, "crashed": "x"}\n', "it is no answer: "),
+        ('{"id": ID, "crashed": "x"}\n', "the line is not an answer: "),
         ('{"id": ID, "ok": {}}\n{"id": 1, "ok": {}}\n', "the id is answered twice: "),
         ("x" * (5 << 20), "a line is longer than "),
     ],
@@ -811,7 +811,7 @@ def test_a_report_that_cannot_be_shown_so_is_refused(status_and_message: Call, f
     Path("new.ndjson").write_text('{"tokspec_report":7}\n')
     said = "tokspec: new.ndjson: is a report of form 7, and this suite reads 1; run again\n"
     assert status_and_message("report", "new.ndjson") == (2, "", said)
-    said = "tokspec: --html: is of one report, and --compare prints; give one of the two\n"
+    said = "tokspec: --html: shows one report, and --compare prints; give one of the two\n"
     compared = ("report", "--compare", "new.ndjson", "new.ndjson", "--html", "x.html")
     assert status_and_message(*compared) == (2, "", said)
 

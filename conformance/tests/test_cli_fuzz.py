@@ -202,7 +202,7 @@ def test_the_command_that_finds_it_again_does(folder: Path) -> None:
     ("options", "message"),
     [
         (["--only", "bep"], "--only: 'bep' names no models; did you mean bpe? there are stages, "),
-        (["--only", "bpe:1"], "--only: 'bpe:1' has a number, and models have none; give --seed and --examples"),
+        (["--only", "bpe:1"], "--only: 'bpe:1' has a number, but families have no numbers; give --seed and --examples"),
         (["--impl", "nobody"], "nobody: is not installed; "),
         (["--replay", "nowhere"], "nowhere: is not a folder; give one with fixture files in it"),
         (["--known-failures", "nowhere.yaml"], "nowhere.yaml: cannot be read: No such file or directory"),
@@ -220,7 +220,7 @@ def test_the_command_that_finds_it_again_does(folder: Path) -> None:
         ),
         (
             ["--save", "mine"],
-            "mine: holds what is not a fixture: mine.yaml:1: lacks the key about; correct it, or give another folder\n",
+            "mine: contains something that is not a fixture: mine.yaml:1: lacks the key about; correct it, or give another folder\n",
         ),
         (["--save", "lossy.py/found"], "lossy.py: is not a folder; give another one for what is found\n"),
         (["--database", "lossy.py"], "lossy.py: is not a folder; give another one for what is found\n"),
@@ -280,7 +280,7 @@ def test_one_example_asks_something(folder: Path, family: str) -> None:
 
 def test_nothing_to_replay_is_told(folder: Path) -> None:
     status, out, _ = fuzz(folder, "--seconds", "0")
-    said = "--seconds 0 asks only what --replay names or the database keeps, and there is nothing"
+    said = "--seconds 0 replays only what --replay names or the database keeps, and there is nothing"
     assert (status, out.splitlines()[1]) == (1, f"{said}; a run that shows nothing is not a pass")
 
 
@@ -290,7 +290,7 @@ def test_what_cannot_be_written_is_shown_all_the_same(folder: Path, monkeypatch:
     assert status == 2
     assert FINDING in out
     assert "\ntokref 0.3.0: " in out
-    assert err == "seed 9\ntokspec: found: cannot be made: File exists\n"
+    assert err == "seed 9\ntokspec: found: cannot be created: File exists\n"
     assert kept(folder)
 
 
@@ -305,9 +305,9 @@ def test_a_case_that_a_person_took_over_is_not_written_again(folder: Path, name:
         worked_out = worked_out.replace(f'id: "{file.stem}"', 'id: "mine"')
     taken_over.write_text(worked_out, "utf-8")
     status, out, _ = fuzz(folder, *options)
-    said = [line for line in out.splitlines() if line.startswith(("found/", "wrote ", "there already"))]
+    said = [line for line in out.splitlines() if line.startswith(("found/", "wrote ", "already exists"))]
     holds = f"found/{taken_over.name}:5 holds {file.stem} already"
-    kept = f"there already, and left as it is: found/{file.name}"
+    kept = f"already exists, and is left as it is: found/{file.name}"
     assert (status, said) == (1, [kept if name == "other id" else holds])
     assert {each: each.read_text("utf-8") for each in (folder / "found").iterdir()} == {taken_over: worked_out}
 
@@ -327,8 +327,8 @@ TIRED = """\
 @pytest.mark.parametrize(
     ("does", "clause", "kind", "why"),
     [
-        (MOODY, "ERROR-1", "[^:]*", "shows only when it is asked again"),
-        (TIRED, "NORM-1", "text", "shows only after other questions"),
+        (MOODY, "ERROR-1", "[^:]*", "shows only when the request is repeated"),
+        (TIRED, "NORM-1", "text", "shows only after other requests"),
     ],
 )
 def test_what_depends_on_what_was_asked_before_is_no_fixture(
@@ -345,7 +345,7 @@ def test_what_depends_on_what_was_asked_before_is_no_fixture(
     status, out, _ = fuzz(folder, *options, "--no-database", "--save", "found")
     assert status == 1
     assert re.search(rf"^not written: {clause} +normalize: {kind}: .*: {why}$", out, re.MULTILINE)
-    assert ("\n  after     other questions: alone it is answered rightly\n" in out) == (does == TIRED)
+    assert ("\n  after     other requests: alone it is answered correctly\n" in out) == (does == TIRED)
     assert not list(folder.glob("found/*"))
 
 
@@ -467,7 +467,7 @@ class Refuses(ReferenceAdapter):
 
 
 def test_who_answers_nothing_does_not_pass() -> None:
-    with pytest.raises(DataError, match=r"^no example was answered, and a test that asks nothing is not passed$"):
+    with pytest.raises(DataError, match=r"^no example was answered, so the test shows nothing and does not pass$"):
         differences(Refuses, examples=30)
 
 
@@ -534,7 +534,7 @@ def test_the_defaults_find_merges_from_left_to_right_in_a_port_of_bpe_alone(seed
 
 
 def test_a_port_that_answers_next_to_nothing_is_told_how_little() -> None:
-    said = r"^tokspec: only \d+ of \d+ requests were answered, and 100 models were to be asked about$"
+    said = r"^tokspec: only \d+ of \d+ requests were answered, and 100 models were to be tested$"
     with pytest.warns(UserWarning, match=said):
         assert differences(NearlyNothing, seed=2, families=["wordpiece"]) == []
 

@@ -126,12 +126,12 @@ def test_an_entry_of_no_case_fails_the_run(tmp_path: Path) -> None:
     assert (status, lines[-3:]) == (
         1,
         [
-            f"{FILE}:2: no-such-case is no case of the suite",
+            f"{FILE}:2: no-such-case is not a case of the suite",
             "letters 1 does not conform: 2 cases = 2 pass",
             f"to rewrite the known-failures file: {AGAIN.replace('Letters', 'Right')}",
         ],
     )
-    assert "no-such-case is no case of the suite" in (tmp_path / "a.xml").read_text("utf-8")
+    assert "no-such-case is not a case of the suite" in (tmp_path / "a.xml").read_text("utf-8")
 
 
 def test_nothing_is_listed_of_a_run_in_which_everything_crashed_and_the_report_is_written(tmp_path: Path) -> None:
@@ -146,7 +146,7 @@ def test_nothing_is_listed_of_a_run_in_which_everything_crashed_and_the_report_i
 
 def test_a_crash_is_listed_where_that_is_asked_for_as_a_crash(tmp_path: Path) -> None:
     status, lines, _ = judged(tmp_path, "DyingOnce", "--update-known-failures")
-    advice = "not listed, because they crash, hang or break the protocol: 1; fix them, or list them as what they are: "
+    advice = "not listed, because they crash, hang or break the protocol: 1; fix them, or list them as they are: "
     again = AGAIN.replace("Letters", "DyingOnce")
     assert (status, lines[-2:]) == (
         1,
@@ -163,7 +163,7 @@ def test_a_crash_is_listed_where_that_is_asked_for_as_a_crash(tmp_path: Path) ->
 
 def test_what_crashes_is_listed_only_in_a_file_that_is_written(tmp_path: Path) -> None:
     status, _, errors = judged(tmp_path, "DyingOnce", "--list-crashes")
-    assert (status, errors) == (2, "tokspec: --list-crashes: says what --update-known-failures lists; give both\n")
+    assert (status, errors) == (2, "tokspec: --list-crashes: needs --update-known-failures; give both\n")
 
 
 def test_nothing_is_written_after_a_fault_at_the_start(tmp_path: Path) -> None:
@@ -207,7 +207,7 @@ def test_two_options_do_not_name_the_same_file(tmp_path: Path, arguments: list[s
 
 
 def test_a_report_goes_into_no_device(tmp_path: Path) -> None:
-    message = "tokspec: /dev/null: cannot be written: it is no ordinary file\n"
+    message = "tokspec: /dev/null: cannot be written: it is not a regular file\n"
     assert judged(tmp_path, "Right", "--report", "/dev/null") == (2, [], message)
 
 
@@ -268,7 +268,7 @@ def test_what_is_no_report_is_one_line(tmp_path: Path, arguments: list[str], mes
 
 def test_two_reports_are_compared(tmp_path: Path) -> None:
     judged(tmp_path, "Right", "--report", "a.ndjson")
-    message = "tokspec: --compare: needs two reports, the older first, and is text\n"
+    message = "tokspec: --compare: needs two reports, the older first, and prints only text\n"
     assert tokspec(tmp_path, "report", "--compare", "a.ndjson") == (2, [], message)
 
 

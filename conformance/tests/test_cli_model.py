@@ -36,7 +36,11 @@ def test_several_files_are_written_into_a_folder(run: Any, tmp_path: Path) -> No
     folder = tmp_path / "gpt2"
     told = '{"type": "bpe", "unknown_token": "[UNK]"}'
     status, printed, noted = run("model", "toy-bpe", "--format", "vocab.json+merges.txt", "-o", folder)
-    assert (status, printed, noted) == (0, "", f"{folder}: not in the file, and to be told its loader: {told}\n")
+    assert (status, printed, noted) == (
+        0,
+        "",
+        f"{folder}: the file does not contain this, so tell its loader: {told}\n",
+    )
     assert {file.name for file in folder.iterdir()} == {"vocab.json", "merges.txt"}
     assert (folder / "merges.txt").read_text("utf-8") == "#version: 0.2\nu g\nu n\nh ug\n"
     vocabulary = '["[UNK]", "b", "g", "h", "n", "p", "s", "u", "ug", "un", "hug"]'
@@ -48,7 +52,7 @@ def test_several_files_are_written_into_a_folder(run: Any, tmp_path: Path) -> No
         assert run("model", "--read", folder) == (0, expected, "")
         assert run("model", "--read", folder / first) == (0, expected, "")
     (folder / "vocab.bpe").write_text("u g h", "utf-8")
-    message = "'u g h' is no merge; it needs two tokens with one space between them"
+    message = "'u g h' is not a merge; it needs two tokens with one space between them"
     assert run("model", "--read", folder) == (2, "", f"tokspec: {folder / 'vocab.bpe'}:1: {message}\n")
 
 
@@ -65,9 +69,9 @@ def test_merges_of_bytes_need_to_be_told_how_a_text_is_cut(run: Any, tmp_path: P
     (tmp_path / "merges.txt").write_text("", "utf-8")
     told = '{"pre_tokenizer": {"type": "byte_level"}, "decoder": {"type": "byte_level"}, "special_tokens": ["<|end|>"]}'
     message = (
-        f"tokspec: {tmp_path / 'vocab.json'}: has tokens of bytes, and nothing says how a text is cut before it "
-        f"becomes bytes; name the tokenizer.json, or write {tmp_path / 'vocab.beside.json'}, for a model that cuts as "
-        f"GPT-2 does, as {told}\n"
+        f"tokspec: {tmp_path / 'vocab.json'}: has tokens of bytes, but nothing says how a text is split before it "
+        f"becomes bytes; name the tokenizer.json, or write {tmp_path / 'vocab.beside.json'}, for a model that splits "
+        f"as GPT-2 does: {told}\n"
     )
     assert run("model", "--read", tmp_path) == (2, "", message)
     assert run("diff", "reference", "tokfast", "--model", tmp_path) == (2, "", message)
@@ -86,7 +90,7 @@ def test_the_current_folder_is_a_folder_of_files(run: Any, tmp_path: Path, monke
     assert run("model", "--read", ".") == run("model", "--read", tmp_path / "gpt2")
     assert run("model", "--read", "/") == (2, "", "tokspec: /vocab.json: cannot be read: No such file or directory\n")
     for name in (".", "/"):
-        message = f"tokspec: {name}: is no ordinary file\n"
+        message = f"tokspec: {name}: is not a regular file\n"
         assert run("model", "--read", name, "--format", "vocab.tiktoken") == (2, "", message)
 
 
@@ -95,7 +99,7 @@ def test_a_pattern_is_told_in_a_file_beside_one_of_ranks(run: Any, tmp_path: Pat
     file.write_text("dQ== 0\nZw== 1\n", "utf-8")
     status, printed, noted = run("model", "--read", file)
     assert (status, printed, noted.count("\n")) == (2, "", 1)
-    assert noted.startswith(f"tokspec: {file}: has no pattern, without which a text cannot be cut; tell it in a file")
+    assert noted.startswith(f"tokspec: {file}: has no pattern to split a text by; give it in a file")
     beside.write_text('{"pattern": "u+", "special_tokens": {"<s>": 5}}', "utf-8")
     status, printed, noted = run("model", "--read", file)
     assert (status, noted, read_own(printed)["vocabulary"]) == (0, "", ["u", "g"])
@@ -154,17 +158,17 @@ def test_what_is_wrong_is_one_line(run: Any, tmp_path: Path) -> None:
     expected = {
         ("--read", empty): f"{empty}: is empty; a model has tokens",
         ("--read", negative): f"{tmp_path / 'neg.beside.json'}: special_tokens.<|x|>: is -5, which is not an integer from 0 to 4294967295",
-        ("--read", listed_beside): f"{beside}: is no object",
+        ("--read", listed_beside): f"{beside}: is not an object",
         (): f"give a CASE to write its model, or --read FILE to read one; {usage}",
         ("toy-bpe", "--read", broken): f"give a CASE to write its model, or --read FILE to read one; {usage}",
         ("--read", broken, "-o", broken): f"--read prints, and -o is for a CASE; {usage}",
         ("toy-bep",): "'toy-bep' is neither a case nor a model; did you mean toy-bpe?",
         ("toy-bpe", "--format", "vocab.txt"): "toy-bpe: cannot be written: vocab.txt holds wordpiece models, and this one is of type bpe",
         ("--read", tmp_path / "no.txt"): f"{tmp_path / 'no.txt'}: cannot be read: No such file or directory",
-        ("--read", "/dev/zero", "--format", "vocab.txt"): "/dev/zero: is no ordinary file",
+        ("--read", "/dev/zero", "--format", "vocab.txt"): "/dev/zero: is not a regular file",
         ("--read", broken): f"{broken}:2: is not JSON: Expecting property name enclosed in double quotes at column 1",
         ("--read", dropout): f"{dropout}: model.dropout: is 0.5, which is not null, 0 or 1, and dropout between them chooses merges at random, which the specification does not cover",
-        ("--read", folder): f"{merges}:1: 'a' is no merge; it needs two tokens with one space between them",
+        ("--read", folder): f"{merges}:1: 'a' is not a merge; it needs two tokens with one space between them",
         ("--read", named): f"{named}: does not say by its name what it is; give --format one of {listed}",
         ("--read", broken, "--format", "vocab.gguf"): f"{broken}: the suite does not read vocab.gguf; it reads {', '.join(READERS)}",
     }  # fmt: skip

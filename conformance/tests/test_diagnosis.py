@@ -150,7 +150,7 @@ def test_numbers_and_names_make_no_other_cause() -> None:
     judged = diagnosed(Failing(), "bpe-toy-encode-*")
     assert {cause for cause, _, _ in causes(judged)} == {
         "crash: IndexError: index N out of range for …",
-        "error: refused as unknown_symbol where a result is due: no …",
+        "error: refused as unknown_symbol where a result is expected: no …",
     }
 
 

@@ -154,7 +154,7 @@ def test_the_input_of_a_model_is_required_alone(run: CommandLine, folder: Path) 
     listed = "byte-merges-order, byte-merges-of-merged-tokens, byte-merges-repeated-letters-before-others and 46 more"
     assert complaints("Names", "BPE-ENC-3") == [f"--require BPE-ENC-3: 0 of 49 cases pass (49 fail): {listed}"]
     assert complaints("Ids", "BPE-ENC-3:input") == [
-        f"--require BPE-ENC-3:input: 0 of 49 cases have it right (49 fail): {listed}"
+        f"--require BPE-ENC-3:input: 0 of 49 cases get it right (49 fail): {listed}"
     ]
 
 

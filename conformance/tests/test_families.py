@@ -122,7 +122,7 @@ CASE = CASES.partition("  - id: one-letter")[0]
         ),
         (
             CASE.replace("model: {", 'models: {bpe: {}, wordlevel: {}}\n    model: {type: "bpe", '),
-            "x.yaml:9: cases[0].models: stands next to a model of one family; leave out one of the two",
+            "x.yaml:9: cases[0].models: is next to a model of one family; leave out one of the two",
         ),
         (
             MODELS + CASE.replace("differs: {unigram: {error", "differs: {wordlevel: {error"),
@@ -130,8 +130,8 @@ CASE = CASES.partition("  - id: one-letter")[0]
         ),
         (
             MODELS + CASE.replace('verified_by: ["hand: one; by hand alone"]', 'why: "Another reason."'),
-            "x.yaml:17: cases[0].inputs[1].differs.unigram: has an answer of its own; say in the differs of the case, "
-            "unigram, verified_by how it is known",
+            "x.yaml:17: cases[0].inputs[1].differs.unigram: has an answer of its own; say in the differs of the case "
+            "how it is known: unigram, verified_by",
         ),
         (
             'model: {type: "bpe", vocabulary: ["a"], merges: []}\n' + CASE.replace("    model: {", "    #"),

@@ -99,26 +99,26 @@ TWO = "".join(
     for id in ("one-case", "two")
 )
 
-NO_HEX = "is no UTF-8 in hexadecimal digits"
+NO_HEX = "is not UTF-8 in hexadecimal digits"
 
 REFUSALS = [
     ("about: 1\n", "x.yaml:1: lacks the key source"),
     (HEAD.replace("cases:", "cases: []"), "x.yaml:4: cases: [] has less than 1 item"),
     (HEAD + CASE + CASE, "x.yaml:12: cases[1].id: one-case is used by x.yaml:5; ids are unique"),
-    (HEAD + CASE.replace("encode", "encoed"), 'x.yaml:8: cases[0].operation: "encoed" is none of the values; did you mean encode?'),
+    (HEAD + CASE.replace("encode", "encoed"), 'x.yaml:8: cases[0].operation: "encoed" is not one of the values; did you mean encode?'),
     (HEAD + CASE + "    wy: \"x\"\n", "x.yaml:12: cases[0].wy: is an unknown key; did you mean why?"),
     (HEAD + CASE.replace('why: "It is needed for a test."', 'why: ""'), 'x.yaml:7: cases[0].why: "" is shorter than 10 characters'),
     (HEAD + CASE.replace("    expect: {tokens: [\"a\"]}\n", ""), "x.yaml:5: cases[0]: needs exactly one of expect, one_of, by_choice, error"),
     (HEAD + CASE + "    error: unknown_symbol\n", "x.yaml:5: cases[0]: needs exactly one of expect, one_of, by_choice, error"),
-    (HEAD + CASE.replace("expect: {tokens: [\"a\"]}", "error: bad_luck"), 'x.yaml:10: cases[0].error: "bad_luck" is none of the values; known are unknown_symbol, no_segmentation, unknown_id, invalid_model, invalid_input'),
+    (HEAD + CASE.replace("expect: {tokens: [\"a\"]}", "error: bad_luck"), 'x.yaml:10: cases[0].error: "bad_luck" is not one of the values; known are unknown_symbol, no_segmentation, unknown_id, invalid_model, invalid_input'),
     (HEAD + CASE.replace("{tokens: [\"a\"]}", "{tokens: [1]}"), "x.yaml:10: cases[0].expect.tokens[0]: 1 is not of types \"string\", \"object\""),
     (HEAD + CASE.replace("{text: \"a\"}", "{txt: \"a\"}"), "x.yaml:9: cases[0].input.txt: is an unknown key; did you mean text?"),
     (HEAD + CASE.replace("BPE-ENC-1", "BPE-ENC-999"), "x.yaml:6: cases[0].clauses[0]: BPE-ENC-999 is not a live clause of the specification"),
-    (HEAD.replace("toy", '"../../secret"') + CASE, "x.yaml:3: model: '../../secret' is no name; names are lowercase words joined by hyphens"),
+    (HEAD.replace("toy", '"../../secret"') + CASE, "x.yaml:3: model: '../../secret' is not a valid name; names are lowercase words joined by hyphens"),
     (HEAD.replace("toy", "tyo") + CASE, "x.yaml:3: model: names tyo, but there is no file models/tyo.yaml"),
-    (NAMED.replace("toy-two", "toy") + TWO.replace("toy-two", "toy"), "x.yaml:5: named_models.toy: is the name of models/toy.yaml too; choose another, or use that model"),
-    (NAMED + CASE, "x.yaml:5: named_models.toy-two: is named by no case; remove it"),
-    (NAMED + TWO.partition("  - id: two")[0], "x.yaml:5: named_models.toy-two: is named by one-case alone; write the model there"),
+    (NAMED.replace("toy-two", "toy") + TWO.replace("toy-two", "toy"), "x.yaml:5: named_models.toy: is also the name of models/toy.yaml; choose another, or use that model"),
+    (NAMED + CASE, "x.yaml:5: named_models.toy-two: is not used by any case; remove it"),
+    (NAMED + TWO.partition("  - id: two")[0], "x.yaml:5: named_models.toy-two: is used only by one-case; write the model there"),
     (NAMED + TWO + CASE.replace("one-case", "other").replace("    operation", "    model: toy-tow\n    operation"), "x.yaml:26: cases[2].model: names toy-tow, but there is no file models/toy-tow.yaml, and named_models has toy-two"),
     (NAMED.replace("toy-two", "Toy_two") + CASE, 'x.yaml:5: named_models: "Toy_two" does not match "^[a-z0-9]+(-[a-z0-9]+)*$"'),
     (NAMED.replace("merges", "merge") + TWO, "x.yaml:5: named_models.toy-two.merge: is an unknown key; did you mean merges?"),
@@ -126,20 +126,20 @@ REFUSALS = [
     (HEAD.replace("cases:", "named_models: {}\ncases:") + CASE, "x.yaml:4: named_models: {} has less than 1 property"),
     (HEAD.replace("model: toy\n", "") + CASE, "x.yaml:4: cases[0]: has no model; give the case or the file one, {} if it needs none"),
     (HEAD.replace("model: toy", "model: {type: unigram, size: 3}") + CASE, "x.yaml:3: model.size: is an unknown key; known are about, added_tokens, byte_fallback, decoder, normalizer, padding, piece_types, post_processor, pre_tokenizer, special_tokens, tokens, truncation, type, unknown_token, weights"),
-    (HEAD.replace("model: toy", 'model: {type: bpe, vocabulary: [["a", 1, 2]]}') + CASE, "x.yaml:3: model.vocabulary[0][2]: 2 has no place here; leave it out"),
-    (HEAD.replace("model: toy", 'model: {post_processor: {type: template, single: [{}], pair: [{sequence: "A"}], special_tokens: []}}') + CASE, "x.yaml:3: model.post_processor.single[0]: has none of the forms that it may have: lacks the key special; or lacks the key sequence"),
-    (HEAD.replace("model: toy", 'model: {post_processor: {type: template, single: [{sequence: "A", special: "x"}], pair: [{sequence: "A"}], special_tokens: []}}') + CASE, "x.yaml:3: model.post_processor.single[0]: has more than one of the forms that it may have; keep one"),
+    (HEAD.replace("model: toy", 'model: {type: bpe, vocabulary: [["a", 1, 2]]}') + CASE, "x.yaml:3: model.vocabulary[0][2]: 2 is not allowed here; leave it out"),
+    (HEAD.replace("model: toy", 'model: {post_processor: {type: template, single: [{}], pair: [{sequence: "A"}], special_tokens: []}}') + CASE, "x.yaml:3: model.post_processor.single[0]: has none of the allowed forms: lacks the key special; or lacks the key sequence"),
+    (HEAD.replace("model: toy", 'model: {post_processor: {type: template, single: [{sequence: "A", special: "x"}], pair: [{sequence: "A"}], special_tokens: []}}') + CASE, "x.yaml:3: model.post_processor.single[0]: has more than one of the allowed forms; keep one"),
     (HEAD.replace("model: toy", 'model: {type: bpe, vocabulary: [["a", 3], "b"]}') + CASE, 'x.yaml:3: model.vocabulary[1]: "b" is not of type "array"'),
     (HEAD.replace("model: toy", 'model: {type: bpe, vocabulary: ["a", ["b", 3]]}') + CASE, 'x.yaml:3: model.vocabulary[1]: ["b",3] is not of types "string", "object"'),
     (HEAD + CASE.replace('{tokens: ["a"]}', '{tokens: ["a"], ids: []}'), "x.yaml:10: cases[0].expect.ids: has 0 entries, and tokens has 1; both have one a token"),
     (HEAD + CASE.replace('{tokens: ["a"]}', '{tokens: ["a"], overflowing: [{tokens: ["a"], type_ids: []}]}'), "x.yaml:10: cases[0].expect.overflowing[0].type_ids: has 0 entries, and tokens has 1; both have one a token"),
-    (HEAD + CASE.replace('{text: "a"}', '{text: "a", pair: "b"}').replace('{tokens: ["a"]}', '{spans: [[0, 1]]}'), "x.yaml:10: cases[0].expect.spans: needs sequence_ids beside it, which say in which text of the pair a span counts"),
-    (HEAD + BY_CHOICE.replace('{text: "a"}', '{text: "a", pair: "b"}').replace('any: {expect: {tokens: ["a"]}}', 'any: {expect: {spans: [[0, 1]]}}'), "x.yaml:10: cases[0].by_choice.unigram_tie.any.expect.spans: needs sequence_ids beside it, which say in which text of the pair a span counts"),
-    (HEAD + CASE.replace('{tokens: ["a"]}', '{tokens: ["a"], spans: [[1, 0]]}'), "x.yaml:10: cases[0].expect.spans[0]: [1, 0] is no span of a text of 1 code points"),
-    (HEAD + CASE.replace('{text: "a"}', '{text: {hex: "eda080"}}').replace('{tokens: ["a"]}', '{tokens: ["a"], spans: [[0, 2]]}'), "x.yaml:10: cases[0].expect.spans[0]: [0, 2] is no span of a text of 1 code points"),
-    (HEAD + CASE.replace('{tokens: ["a"]}', '{ids: [9007199254740992]}'), "x.yaml:10: cases[0].expect.ids[0]: 9007199254740992 is beyond 2^53 - 1, and so in no message (PROTO-7)"),
+    (HEAD + CASE.replace('{text: "a"}', '{text: "a", pair: "b"}').replace('{tokens: ["a"]}', '{spans: [[0, 1]]}'), "x.yaml:10: cases[0].expect.spans: needs sequence_ids next to it, to say which text of the pair a span belongs to"),
+    (HEAD + BY_CHOICE.replace('{text: "a"}', '{text: "a", pair: "b"}').replace('any: {expect: {tokens: ["a"]}}', 'any: {expect: {spans: [[0, 1]]}}'), "x.yaml:10: cases[0].by_choice.unigram_tie.any.expect.spans: needs sequence_ids next to it, to say which text of the pair a span belongs to"),
+    (HEAD + CASE.replace('{tokens: ["a"]}', '{tokens: ["a"], spans: [[1, 0]]}'), "x.yaml:10: cases[0].expect.spans[0]: [1, 0] is not a span of a text of 1 code points"),
+    (HEAD + CASE.replace('{text: "a"}', '{text: {hex: "eda080"}}').replace('{tokens: ["a"]}', '{tokens: ["a"], spans: [[0, 2]]}'), "x.yaml:10: cases[0].expect.spans[0]: [0, 2] is not a span of a text of 1 code points"),
+    (HEAD + CASE.replace('{tokens: ["a"]}', '{ids: [9007199254740992]}'), "x.yaml:10: cases[0].expect.ids[0]: 9007199254740992 is beyond 2^53 - 1, so no message can contain it (PROTO-7)"),
     (HEAD + CASE.replace("encode", "encode_batch").replace('{text: "a"}', '{inputs: [{text: "a"}]}').replace('{tokens: ["a"]}', '{encodings: []}'), "x.yaml:10: cases[0].expect.encodings: has 0 entries, and inputs has 1"),
-    (HEAD + CASE.replace("encode", "encode_batch").replace('{text: "a"}', '{inputs: [{text: "a", pair: "b"}]}').replace('{tokens: ["a"]}', '{encodings: [{spans: []}]}'), "x.yaml:10: cases[0].expect.encodings[0].spans: needs sequence_ids beside it, which say in which text of the pair a span counts"),
+    (HEAD + CASE.replace("encode", "encode_batch").replace('{text: "a"}', '{inputs: [{text: "a", pair: "b"}]}').replace('{tokens: ["a"]}', '{encodings: [{spans: []}]}'), "x.yaml:10: cases[0].expect.encodings[0].spans: needs sequence_ids next to it, to say which text of the pair a span belongs to"),
     (HEAD + CASE.replace("encode", "decode_stream").replace('{text: "a"}', '{ids: [1, 2]}').replace('{tokens: ["a"]}', '{parts: ["a"]}'), "x.yaml:10: cases[0].expect.parts: has 1 entries, and ids has 2"),
     (HEAD + BY_CHOICE.replace("unigram_tie", "unigram_knot"), "x.yaml:10: cases[0].by_choice.unigram_knot: is not a choice of spec/08-choices.md"),
     (HEAD + BY_CHOICE.replace("any:", "whichever:"), "x.yaml:10: cases[0].by_choice.unigram_tie: needs an answer for each of any, earliest_start"),
@@ -149,7 +149,7 @@ REFUSALS = [
     (HEAD + CASE + '    worked: [{at: "/tokens", from: "1 / 0"}]\n', "x.yaml:12: cases[0].worked[0].from: cannot be computed: division by zero"),
     (HEAD + CASE + '    worked: [{at: "/tokens", from: "9**9**9"}]\n', "x.yaml:12: cases[0].worked[0].from: is more than sums, products, quotients and log of numbers"),
     (HEAD + CASE + f'    worked: [{{at: "/tokens", from: "{"9" * 300} * {"9" * 300}"}}]\n', "x.yaml:12: cases[0].worked[0].from: cannot be computed: int too large to convert to float"),
-    (HEAD + CASE + '    since: "9.9.9"\n', f"x.yaml:12: cases[0].since: 9.9.9 is later than this suite, {__version__}; no case is younger than its suite"),
+    (HEAD + CASE + '    since: "9.9.9"\n', f"x.yaml:12: cases[0].since: 9.9.9 is later than this suite, {__version__}; no case is newer than its suite"),
     (HEAD + "  - 3\n", "x.yaml:5: cases[0]: 3 is not of type \"object\""),
     (HEAD + "  - null\n", "x.yaml:5: cases[0]: null is not of type \"object\""),
     (HEAD + '  - "abc"\n', 'x.yaml:5: cases[0]: "abc" is not of type "object"'),
@@ -193,7 +193,7 @@ def test_what_is_no_ordinary_file(tmp_path: Path) -> None:
     (tmp_path / "y.yaml").mkdir()
     with pytest.raises(DataError) as caught:
         load_suite(tmp_path)
-    assert str(caught.value) == "y.yaml: is no ordinary file"
+    assert str(caught.value) == "y.yaml: is not a regular file"
 
 
 def test_the_hash_is_of_what_was_read(tmp_path: Path) -> None:

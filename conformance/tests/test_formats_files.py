@@ -26,8 +26,8 @@ BYTE_LEVEL = {"type": "byte_level", "add_prefix_space": False, "use_regex": True
 
 FLAGS = {"special": True, **dict.fromkeys(("normalized", "lstrip", "rstrip", "single_word"), False)}
 NO_PATTERN = (
-    "has no pattern, without which a text cannot be cut; tell it in a file of the same name that ends with .beside.json, "
-    'as {"pattern": "…", "special_tokens": {"<|end|>": 5}}'
+    "has no pattern to split a text by; give it in a file of the same name that ends in .beside.json, "
+    'such as {"pattern": "…", "special_tokens": {"<|end|>": 5}}'
 )
 
 
@@ -289,19 +289,19 @@ def has_surrogate(model: Mapping[str, Any]) -> bool:
     [
         ("vocab.json+merges.txt", {"vocab.json": "{}"}, "merges.txt: is missing; the format is the files vocab.json and merges.txt"),
         ("vocab.json+merges.txt", {"vocab.json": "{", "merges.txt": ""}, "vocab.json:1: is not JSON: Expecting property name enclosed in double quotes at column 2"),
-        ("vocab.json+merges.txt", {"vocab.json": "[" * 100_000, "merges.txt": ""}, "vocab.json: is nested too deep"),
+        ("vocab.json+merges.txt", {"vocab.json": "[" * 100_000, "merges.txt": ""}, "vocab.json: is nested too deeply"),
         ("vocab.json+merges.txt", {"vocab.json": '{"a": 0, "a": 1}', "merges.txt": ""}, "vocab.json: has the key 'a' twice; keep one"),
         ("vocab.json+merges.txt", {"vocab.json": '{"a": 1, "b": 1}', "merges.txt": ""}, 'vocab.json: b: is 1, the id of "a" too'),
-        ("vocab.json+merges.txt", {"vocab.json": "[]", "merges.txt": ""}, "vocab.json: is no object"),
+        ("vocab.json+merges.txt", {"vocab.json": "[]", "merges.txt": ""}, "vocab.json: is not an object"),
         ("vocab.json+merges.txt", {"vocab.json": '{"a": 0.0}', "merges.txt": ""}, "vocab.json: a: is 0.0, which is not an integer from 0 to 4294967295"),
         ("vocab.json+merges.txt", {"vocab.json": '{"\\ud800": 0}', "merges.txt": ""}, "vocab.json+merges.txt: vocab.json+merges.txt is UTF-8 and cannot hold the lone surrogate in '\\ud800'"),
-        ("vocab.json+merges.txt", {"vocab.json": "{}", "merges.txt": "#version: 0.2\na b\na b c\n"}, "merges.txt:3: 'a b c' is no merge; it needs two tokens with one space between them"),
+        ("vocab.json+merges.txt", {"vocab.json": "{}", "merges.txt": "#version: 0.2\na b\na b c\n"}, "merges.txt:3: 'a b c' is not a merge; it needs two tokens with one space between them"),
         ("vocab.json+merges.txt", {"vocab.json": "{}", "merges.txt": {"base64": "/w=="}}, "merges.txt: is not UTF-8 at byte 0; save it as UTF-8"),
         ("vocab.txt", {"vocab.txt": "a\nb\na\n"}, "vocab.txt:3: 'a' is on line 1 too; tokens are distinct"),
         ("vocab.txt", {"vocab.txt": "a\n\nb\n"}, "vocab.txt:2: '' is empty or has white space; a line is a token"),
         ("vocab.txt", {"vocab.txt": {"base64": "*"}}, 'vocab.txt: is neither a text nor {"base64": …}'),
-        ("vocab.tiktoken", {"vocab.tiktoken": "YQ== 0\n*\n"}, "vocab.tiktoken:2: '*' is no rank; it needs base64, a space and a number"),
-        ("vocab.tiktoken", {"vocab.tiktoken": "YQ== 0\nYQ== 1\n"}, "vocab.tiktoken:2: the token of 'YQ== 1' is there twice; tokens are distinct"),
+        ("vocab.tiktoken", {"vocab.tiktoken": "YQ== 0\n*\n"}, "vocab.tiktoken:2: '*' is not a rank; it needs base64, a space and a number"),
+        ("vocab.tiktoken", {"vocab.tiktoken": "YQ== 0\nYQ== 1\n"}, "vocab.tiktoken:2: the token of 'YQ== 1' appears twice; tokens are distinct"),
         ("vocab.tiktoken", {"vocab.tiktoken": ""}, "vocab.tiktoken: holds no ranks"),
     ],
 )  # fmt: skip
@@ -312,17 +312,17 @@ def test_what_is_wrong_with_files_is_named(format: str, files: dict[str, Any], m
 @pytest.mark.parametrize(
     ("format", "content", "message"),
     [
-        ("vocab.txt", {"files": {"vocab.txt": "a"}, "beside": []}, "beside: is no object"),
+        ("vocab.txt", {"files": {"vocab.txt": "a"}, "beside": []}, "beside: is not an object"),
         ("vocab.txt", {"files": {"vocab.txt": {"base64": "é"}}}, 'vocab.txt: is neither a text nor {"base64": …}'),
         ("vocab.txt", {"files": {"vocab.txt": "a"}, "beside": {"speed": 3}}, "vocab.txt: beside.speed: is an unknown key; known are about, added_tokens, continuing_prefix, decoder, max_word_length, normalizer, padding, post_processor, pre_tokenizer, special_tokens, truncation, type, unknown_token, vocabulary"),
         ("vocab.txt", {"files": {"vocab.txt": "a"}, "beside": {"\ud800": 3}}, "vocab.txt: vocab.txt is UTF-8 and cannot hold the lone surrogate in '\\ud800'"),
         ("vocab.tiktoken", {"files": {"vocab.tiktoken": "YQ== 1\nYg== 1\n"}, "beside": {"pattern": "."}}, 'vocab.tiktoken: b: is 1, the id of "a" too'),
         ("vocab.tiktoken", {"files": {"vocab.tiktoken": "YQ== 0"}}, f"vocab.tiktoken: {NO_PATTERN}"),
         ("vocab.tiktoken", {"files": {"vocab.tiktoken": "YQ== 0"}, "beside": {"special_tokens": {}}}, f"vocab.tiktoken: {NO_PATTERN}"),
-        ("vocab.tiktoken", {"files": {"vocab.tiktoken": "YQ== 0"}, "beside": {"pattern": 5}}, "vocab.tiktoken: beside.pattern: is no text"),
-        ("vocab.tiktoken", {"files": {"vocab.tiktoken": "YQ== 0"}, "beside": {"pattern": "a", "pre_tokenizer": {}}}, "vocab.tiktoken: beside.pattern: stands beside a pre_tokenizer; tell one of them"),
-        ("vocab.tiktoken", {"files": {"vocab.tiktoken": "YQ== 0"}, "beside": {"special_tokens": ["a"]}}, "vocab.tiktoken: beside.special_tokens: is no object of tokens to ids"),
-        ("tokspec", [], "tokspec: is no object"),
+        ("vocab.tiktoken", {"files": {"vocab.tiktoken": "YQ== 0"}, "beside": {"pattern": 5}}, "vocab.tiktoken: beside.pattern: is not a string"),
+        ("vocab.tiktoken", {"files": {"vocab.tiktoken": "YQ== 0"}, "beside": {"pattern": "a", "pre_tokenizer": {}}}, "vocab.tiktoken: beside.pattern: is given with a pre_tokenizer; give only one of them"),
+        ("vocab.tiktoken", {"files": {"vocab.tiktoken": "YQ== 0"}, "beside": {"special_tokens": ["a"]}}, "vocab.tiktoken: beside.special_tokens: is not an object that maps tokens to ids"),
+        ("tokspec", [], "tokspec: is not an object"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_with_a_content_is_named(format: str, content: Any, message: str) -> None:
@@ -330,7 +330,7 @@ def test_what_is_wrong_with_a_content_is_named(format: str, content: Any, messag
 
 
 def test_a_content_without_files_is_none() -> None:
-    assert complaint("vocab.txt", []) == "is no content of files; it needs an object with the key files"
+    assert complaint("vocab.txt", []) == "is not the content of files, which is an object with the key files"
 
 
 def test_what_the_suite_does_not_read_is_said() -> None:
@@ -399,8 +399,8 @@ def test_an_old_file_of_tekken_names_no_special_tokens() -> None:
         ({"config": {**TEKKEN["config"], "pattern": None}}, "config.pattern: is missing or not a text"),
         ({"config": {**TEKKEN["config"], "default_num_special_tokens": 1, "default_vocab_size": 4}}, "config.default_num_special_tokens: is 1, and there are 2 special tokens"),
         ({"special_tokens": None}, "special_tokens: is missing; a file of version v11 names them"),
-        ({"special_tokens": [{"rank": 1, "token_str": "<s>"}]}, "special_tokens[0].rank: is 1; special tokens stand in the order of their ranks"),
-        ({"vocab": [{"rank": 1, "token_bytes": "dQ=="}] * 2}, "vocab[0].rank: is 1; tokens stand in the order of their ranks, from 0"),
+        ({"special_tokens": [{"rank": 1, "token_str": "<s>"}]}, "special_tokens[0].rank: is 1; special tokens must be in the order of their ranks"),
+        ({"vocab": [{"rank": 1, "token_bytes": "dQ=="}] * 2}, "vocab[0].rank: is 1; tokens must be in the order of their ranks, from 0"),
         ({"vocab": [{"rank": 0, "token_bytes": "dQ"}] * 2}, "vocab[0].token_bytes: is not base64"),
         ({"vocab": [{"rank": rank, "token_bytes": "dQ=="} for rank in range(2)]}, "vocab: lists a token twice"),
     ],

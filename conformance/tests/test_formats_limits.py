@@ -21,8 +21,8 @@ SPLIT = {"pre_tokenizer": {"type": "sequence", "pre_tokenizers": [{"type": "whit
 BYTES = [f"<0x{byte:02X}>" for byte in range(256)]
 
 UNKNOWN = "must have an unknown token, and this model has none for a character of the text"
-MARK = "puts '▁' before every text, and this model not before one that begins with it"
-ID = "must have tokens that this model does not have, and an id is that of one"
+MARK = "puts '▁' before every text, but this model does not put it before one that begins with it"
+ID = "must have tokens that this model does not have, and the input has the id of one"
 REFUSES = "has no such model, and of normalizers alone NFKC, character maps and its own"
 
 

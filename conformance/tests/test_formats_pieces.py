@@ -180,7 +180,7 @@ def test_reading_back_gives_the_same_model() -> None:
     ("path", "value", "message"),
     [
         (("trainer_spec", "model_type"), 3, "trainer_spec.model_type: is WORD, which the specification does not cover"),
-        (("trainer_spec", "treat_whitespace_as_suffix"), True, "trainer_spec.treat_whitespace_as_suffix: is true, which is not what is told beside the file"),
+        (("trainer_spec", "treat_whitespace_as_suffix"), True, "trainer_spec.treat_whitespace_as_suffix: is true, which is not what is given with the file"),
         (("denormalizer_spec", "precompiled_charsmap"), b"x", "denormalizer_spec.precompiled_charsmap: is a character map, which the specification does not cover"),
         (("normalizer_spec", "remove_extra_whitespaces"), True, "normalizer_spec: is add_dummy_prefix false, remove_extra_whitespaces true, escape_whitespaces false, which the specification does not cover"),
         (("pieces", 0, "type"), 2, "pieces: has a token twice, or not one unknown token"),
@@ -236,7 +236,7 @@ def test_what_is_no_model_is_said() -> None:
     pytest.importorskip("sentencepiece.sentencepiece_model_pb2")
     with pytest.raises(DataError) as caught:
         read(MODEL, files.pack({"spm.model": b"\xff" * 9}))
-    assert str(caught.value) == f"{MODEL}: is no model of SentencePiece"
+    assert str(caught.value) == f"{MODEL}: is not a SentencePiece model"
 
 
 def test_the_map_of_white_space_is_what_the_library_compiles(tmp_path: Path) -> None:

@@ -115,7 +115,7 @@ def test_what_is_listed_wrongly_is_said(tmp_path: Path) -> None:
     file = listed(tmp_path, {"case": ENCODES, "verdict": "fail"}, {"case": "no-such-case", "verdict": "fail"})
     with pytest.raises(DataError) as caught:
         known_causes(file)
-    assert str(caught.value) == f"{file}:6: no-such-case is no case of the suite"
+    assert str(caught.value) == f"{file}:6: no-such-case is not a case of the suite"
 
 
 def test_what_is_listed_past_its_date_is_said(tmp_path: Path) -> None:
@@ -129,7 +129,7 @@ def test_what_is_listed_past_its_date_is_said(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("entry", "message"),
     [
-        ({"case": "no-such-case", "verdict": "fail"}, "known.yaml:2: no-such-case is no case of the suite"),
+        ({"case": "no-such-case", "verdict": "fail"}, "known.yaml:2: no-such-case is not a case of the suite"),
         (
             {"case": ENCODES, "verdict": "fail", "expires": "2020-01-01"},
             f"known.yaml:2: {ENCODES} was known until 2020-01-01",

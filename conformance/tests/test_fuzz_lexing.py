@@ -193,7 +193,7 @@ def test_all_texts_are_asked_once_the_shortest_first() -> None:
     assert {each for each in asked if len(each) == 2} == {first + last for first in members for last in members}
     assert {first + last + third for way in ways for first in way for last in way for third in way} <= set(asked)
     assert made.summary() == [
-        "texts asked: 46 of length 1, 2116 of length 2, 23 of length 3, 47 of length 4, 95 of length 5, 191 of length 6, "
+        "texts tried: 46 of length 1, 2116 of length 2, 23 of length 3, 47 of length 4, 95 of length 5, 191 of length 6, "
         "383 of length 7, 767 of length 8, 1535 of length 9, 3071 of length 10, 1726 of length 11",
         "proved: all texts of up to 10 of 2 classes, and of up to 2 of 46 characters",
     ]
@@ -206,12 +206,12 @@ def test_a_budget_that_ends_with_a_length_proves_it() -> None:
     assert (short.is_short, short.summary()) == (
         True,
         [
-            "texts asked: 21 of length 1",
-            "proved: nothing, for not all texts of 1 of 14 classes were asked; give more --seconds",
+            "texts tried: 21 of length 1",
+            "proved: nothing, because not all texts of 1 of 14 classes were tried; give more --seconds",
         ],
     )
     none = lexing(Recorded(), "gpt2", 21, seconds=0)
-    assert (none.is_short, none.summary()[0]) == (True, "texts asked: none")
+    assert (none.is_short, none.summary()[0]) == (True, "texts tried: none")
 
 
 # What is found
@@ -243,7 +243,7 @@ def test_a_right_lexer_is_proved_as_far_as_it_was_asked(run: Run) -> None:
     assert (status, err) == (0, "")
     assert out.startswith(HEAD)
     assert out.endswith(
-        "\n\ntexts asked: 64 of length 1, 3598 of length 2\n"
+        "\n\ntexts tried: 64 of length 1, 3598 of length 2\n"
         "proved: all texts of up to 2 of 14 classes, and of up to 1 of 64 characters\n"
         "lexer 1: 0 findings in 3662 examples, 3662 requests = 3662 alike + 0 differ\n"
     )
@@ -263,8 +263,8 @@ def test_a_lexer_without_a_look_ahead_is_wrong(run: Run) -> None:
   first     pieces[0][0]: expected " ", actual "  "
   again     tokspec fuzz --impl lexer:Adapter --in-process --pattern gpt2 --examples 6051
 
-texts asked: 64 of length 1, 4096 of length 2, 6232 of length 3
-asked, and not all alike: all texts of up to 3 of 14 classes, and of up to 2 of 64 characters
+texts tried: 64 of length 1, 4096 of length 2, 6232 of length 3
+tried, and not all alike: all texts of up to 3 of 14 classes, and of up to 2 of 64 characters
 lexer 1: 1 finding in 10392 examples, 10392 requests = 10266 alike + 126 differ
 """
     )
@@ -332,9 +332,9 @@ def test_a_program_that_ends_or_hangs_is_asked_the_other_texts(run: Run, fault: 
     assert out.partition("\n\n")[2].startswith(f"PRE-SPLIT-1 pre_tokenize: {kind}  (met 1 time)\n{RULE}")
     assert f"  problem   {problem}\n" in out
     assert out.endswith(
-        "texts asked: 64 of length 1, 3969 of length 2, 217 of length 3\n"
-        "asked, and not all alike: all texts of up to 2 of 14 classes, and of up to 2 of 64 characters\n"
-        'but for longer texts with one of these in them, which ended the program: "!"\n'
+        "texts tried: 64 of length 1, 3969 of length 2, 217 of length 3\n"
+        "tried, and not all alike: all texts of up to 2 of 14 classes, and of up to 2 of 64 characters\n"
+        'except longer texts that contain one of these, which ended the program: "!"\n'
         "lexer 1: 1 finding in 4250 examples, 4250 requests = 4249 alike + 1 differs\n"
     )
 
@@ -369,8 +369,8 @@ def test_nothing_judged_is_not_green(run: Run) -> None:
         1,
         "",
         [
-            "texts asked: 21 of length 1",
-            "proved: nothing, for not all texts of 1 of 14 classes were asked; give more --seconds",
+            "texts tried: 21 of length 1",
+            "proved: nothing, because not all texts of 1 of 14 classes were tried; give more --seconds",
             "lexer 1: 0 findings in 21 examples, 21 requests = 21 alike + 0 differ",
         ],
     )
@@ -379,7 +379,7 @@ def test_nothing_judged_is_not_green(run: Run) -> None:
         1,
         "",
         [
-            "proved: nothing, for not all texts of 1 of 14 classes were asked; give more --seconds",
+            "proved: nothing, because not all texts of 1 of 14 classes were tried; give more --seconds",
             "lexer 1: 0 findings in 0 examples, 0 requests = 0 alike + 0 differ",
             "no example was answered; a run that shows nothing is not a pass",
         ],
@@ -404,19 +404,19 @@ def test_another_implementation_that_says_nothing_proves_nothing(run: Run) -> No
     [
         (
             ["--pattern", "gpt2", "--seed", "0"],
-            "--pattern: asks all texts in their order, and nothing is drawn; leave out --seed",
+            "--pattern: tries all texts in order, and draws nothing; leave out --seed",
         ),
         (
             ["--pattern", "gpt2", "--only", "bpe"],
-            "--pattern: asks all texts in their order, and nothing is drawn; leave out --only",
+            "--pattern: tries all texts in order, and draws nothing; leave out --only",
         ),
         (
             ["--pattern", "gpt2", "--counts"],
-            "--pattern: asks all texts in their order, and nothing is drawn; leave out --counts",
+            "--pattern: tries all texts in order, and draws nothing; leave out --counts",
         ),
         (
             ["--pattern", "gpt2", "--no-database"],
-            "--pattern: asks all texts in their order, and nothing is drawn; leave out --no-database",
+            "--pattern: tries all texts in order, and draws nothing; leave out --no-database",
         ),
         (["--pattern", ""], "--pattern: is empty; give a regular expression, or the name of a published pattern"),
         (

@@ -138,7 +138,7 @@ def test_the_outcome_is_given_for_every_option_on_which_it_depends(tmp_path: Pat
 
 def test_a_folder_that_cannot_be_made_is_said_so(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(DataError, match=r"file/found: cannot be made: Not a directory"):
+    with pytest.raises(DataError, match=r"file/found: cannot be created: Not a directory"):
         save(finding({}, "normalize", {"text": "a"}), tmp_path / "file" / "found", "mytok 1", {"expect": {"text": "a"}})
 
 
@@ -158,7 +158,9 @@ def test_what_else_a_folder_holds_is_not_read_for_each_finding(tmp_path: Path) -
     assert file.exists()
     with pytest.raises(DataError) as raised:
         read_cases(tmp_path)
-    said = "holds what is not a fixture: mine.yaml:1: lacks the key about; correct it, or give another folder"
+    said = (
+        "contains something that is not a fixture: mine.yaml:1: lacks the key about; correct it, or give another folder"
+    )
     assert str(raised.value) == f"{tmp_path}: {said}"
 
 
@@ -193,7 +195,7 @@ def test_what_nobody_verified_is_no_case_of_the_suite() -> None:
     ("reply", "verdict", "detail", "said"),
     [
         (Refused("unknown_symbol", "?"), Verdict.ERROR, "refused", "refuses it as unknown_symbol"),
-        (Fault("crash", "killed"), Verdict.CRASH, "killed by SIGABRT", "comes to crash: killed by SIGABRT"),
+        (Fault("crash", "killed"), Verdict.CRASH, "killed by SIGABRT", "ends with crash: killed by SIGABRT"),
         (Answer({"tokens": ["a" * 300]}), Verdict.FAIL, "", f'gives the tokens ["{"a" * 198} …'),
     ],
 )

@@ -87,8 +87,8 @@ def test_a_text_that_becomes_one_is_found_and_made_small(run: Any) -> None:
             ("--only", "training"),
             "--only: 'training' has no texts for --untrusted; there are bpe, bpe-bytes, wordpiece, unigram, wordlevel",
         ),
-        (("--pattern", "gpt2"), "--untrusted: asks one implementation for texts that it draws; leave out --pattern"),
-        (("--against", "tokfast"), "--untrusted: asks one implementation for texts that it draws; leave out --against"),
+        (("--pattern", "gpt2"), "--untrusted: tries texts that it draws on one implementation; leave out --pattern"),
+        (("--against", "tokfast"), "--untrusted: tries texts that it draws on one implementation; leave out --against"),
     ],
 )
 def test_what_cannot_be_asked_is_one_line(run: Any, words: tuple[str, ...], message: str) -> None:

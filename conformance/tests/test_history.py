@@ -46,7 +46,7 @@ def releases_of_mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
     def found(spec: str) -> FoundAdapter:
         if spec == "mine==4.0":
-            raise DataError("cannot be had: no such release", key=spec)
+            raise DataError("cannot be installed: no such release", key=spec)
         if not spec.startswith("mine=="):
             return find(spec)
         return FoundAdapter(spec, f"mine{spec[6]}:Adapter", "", (str(tmp_path),))
@@ -63,7 +63,7 @@ def test_a_release_is_told_by_what_it_changed() -> None:
         "1.0         0 of 3 pass: no release before it was judged",
         "2.0         1 of 3 pass: 1 fixed",
         "    fixed          fail → pass: encode: does not cut where the case does, at letters (latin): bpe-toy-encode-bug",
-        "4.0         mine==4.0: cannot be had: no such release",
+        "4.0         mine==4.0: cannot be installed: no such release",
         "3.0         0 of 0 pass: 1 lost, 2 fixed",
         "    lost           pass → unsupported: does not offer encode: bpe-toy-encode-bug",
         "    fixed          fail → unsupported: encode: does not cut where the case does, at letters (latin): "
@@ -73,7 +73,7 @@ def test_a_release_is_told_by_what_it_changed() -> None:
     # all three are wrong in 1.0 and not offered in 3.0, which counts as fixed
     assert (first_and_newest(found), first_and_newest(found[:3])) == ("from 1.0 to 3.0: 3 fixed", "")
     assert list(text_history([found[2], replace(found[2], version="5.0")], 3)) == [
-        "4.0 to 5.0  2 releases; the last: mine==4.0: cannot be had: no such release"
+        "4.0 to 5.0  2 releases; the last: mine==4.0: cannot be installed: no such release"
     ]
     written = json_history({"mine": found}, SUITE)
     assert json.loads(json.dumps(written)) == written
@@ -90,7 +90,7 @@ def test_a_release_is_told_by_what_it_changed() -> None:
             }
         ],
     }
-    assert mine["releases"][2] == {"version": "4.0", "fault": "mine==4.0: cannot be had: no such release"}
+    assert mine["releases"][2] == {"version": "4.0", "fault": "mine==4.0: cannot be installed: no such release"}
 
 
 @pytest.mark.slow
@@ -136,7 +136,7 @@ def test_what_has_no_releases_is_refused(name: str, message: str) -> None:
 def test_a_release_that_is_not_listed_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tokspec.compare.history_command.releases", lambda name: ["1.0", "2.0"])
     done = CliRunner().invoke(group, ["history", "mine", "--from", "9"])
-    assert str(done.exception) == "--from: is no release of mine; there are 1.0, 2.0"
+    assert str(done.exception) == "--from: is not a release of mine; there are 1.0, 2.0"
 
 
 def test_releases_are_named_or_all(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,7 +148,7 @@ def test_releases_are_named_or_all(monkeypatch: pytest.MonkeyPatch) -> None:
     assert asked == [("mine", ["2.0", "3.0"]), ("yours", ["1.0", "1.5"])]
     assert str(done.exception) == "mine yours==1.0 yours==1.5: none of the releases could be judged"
     done = CliRunner().invoke(group, ["history", "mine", "yours", "--from", "1.0"])
-    assert "--from is of one implementation; name one" in str(done.exception) + done.output
+    assert "--from applies to one implementation; name only one" in str(done.exception) + done.output
 
 
 @pytest.mark.interop

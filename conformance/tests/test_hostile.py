@@ -169,7 +169,7 @@ def test_a_password_in_an_address_is_not_printed(run: Run, folder: Path) -> None
 
 def test_an_address_of_a_site_is_one_of_the_web(run: Run, folder: Path) -> None:
     status, out, said = run("matrix", "--html", "site", "--address", "javascript:alert(1)")
-    line = "--address is where the site will be; it begins with https:// or http://; see tokspec matrix --help"
+    line = "--address is the address of the site; it begins with https:// or http://; see tokspec matrix --help"
     assert (status, out, said) == (2, "", f"tokspec: {line}\n")
 
 
@@ -189,7 +189,7 @@ def test_a_signal_between_the_lines_of_the_entry_point_keeps_its_name() -> None:
             "special_tokens: is invalid_model: added token 'a' has the id 5, and 0 in the vocabulary",
         ),
         ({"pattern": "(("}, "pattern: is invalid_model: the pattern '((' has a group without its end"),
-        ({"pattern": 5}, "pattern: is no text"),
+        ({"pattern": 5}, "pattern: is not a string"),
         (
             {"normalizer": {"type": "replace", "pattern": {"regex": "(("}, "content": ""}},
             "normalizer: is invalid_model: the pattern '((' has a group without its end",
@@ -224,7 +224,7 @@ def test_an_adapter_in_the_process_does_not_take_the_streams_away(folder: Path) 
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("x.tiktoken", "Yg== " + "9" * 5000, f"'Yg== {'9' * 74} … {'9' * 79}' is no rank; it needs base64, a space and a number"),
+        ("x.tiktoken", "Yg== " + "9" * 5000, f"'Yg== {'9' * 74} … {'9' * 79}' is not a rank; it needs base64, a space and a number"),
         ("vocab.txt", "a" * 5000 + " b", f"'{'a' * 79} … {'a' * 77} b' is empty or has white space; a line is a token"),
     ],
 )  # fmt: skip

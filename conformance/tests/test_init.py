@@ -202,7 +202,7 @@ def test_no_file_is_replaced_and_none_is_written_beside_it(tmp_path: Path) -> No
     assert run("tokspec init --lang c .", tmp_path) == (
         2,
         "",
-        "tokspec: README.md: is there already, and nothing was written; name another folder\n",
+        "tokspec: README.md: already exists, so nothing was written; name another folder\n",
     )
     assert under(tmp_path) == ["README.md"]
     assert (tmp_path / "README.md").read_text("utf-8") == "mine"
@@ -212,7 +212,7 @@ def test_a_link_that_leads_nowhere_is_there_too(tmp_path: Path) -> None:
     (tmp_path / "adapter.py").symlink_to("elsewhere.py")
     assert run("tokspec init --lang python .", tmp_path)[::2] == (
         2,
-        "tokspec: adapter.py: is there already, and nothing was written; name another folder\n",
+        "tokspec: adapter.py: already exists, so nothing was written; name another folder\n",
     )
     assert [path.name for path in tmp_path.iterdir()] == ["adapter.py"]
 
@@ -230,7 +230,7 @@ def test_a_full_disk_is_said_with_the_file_and_leaves_nothing(
         return stream
 
     monkeypatch.setattr(Path, "open", full)
-    said = f"tokspec: {folder}/README.md: cannot be written: No space left on device; nothing was left\n"
+    said = f"tokspec: {folder}/README.md: cannot be written: No space left on device; no files were left behind\n"
     monkeypatch.chdir(tmp_path)
     assert (run_command_line(["init", "--lang", "java", folder]), *capsys.readouterr()) == (2, "", said)
     assert list(tmp_path.iterdir()) == []
@@ -239,15 +239,19 @@ def test_a_full_disk_is_said_with_the_file_and_leaves_nothing(
 def test_a_folder_that_is_a_file_is_said_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "mine").write_text("", "utf-8")
     status, output, complaint = run("tokspec init --lang python mine", tmp_path)
-    assert (status, output, complaint) == (2, "", "tokspec: mine: cannot be written: File exists; nothing was left\n")
+    assert (status, output, complaint) == (
+        2,
+        "",
+        "tokspec: mine: cannot be written: File exists; no files were left behind\n",
+    )
 
 
 def test_an_unknown_language_is_said_in_one_line(tmp_path: Path) -> None:
     assert run("tokspec init --lang cobol", tmp_path) == (
         2,
         "",
-        "tokspec: --lang: 'cobol' has no template; there are c, go, java, javascript, python, rust. In another language a "
-        "program answers four messages (spec/10-protocol.md); that of javascript is a short example\n",
+        "tokspec: --lang: 'cobol' has no template; there are c, go, java, javascript, python, rust. In another language, "
+        "write a program that answers four messages (spec/10-protocol.md); that of javascript is a short example\n",
     )
     assert under(tmp_path) == []
 
@@ -260,7 +264,7 @@ NOTHING_OFFERED = f"""\
 ok     hello: mine 0.1 (LANGUAGE)
 ok     operations: none yet; offer encode next: {{"op": "encode"}} → {{"tokens": […]}}
 ok     formats: tokspec
-ok     choices: 0 declared; of {CHOICES} others the defaults stand, and tokspec probe finds yours
+ok     choices: 0 declared; the defaults apply to the {CHOICES} others, and tokspec probe finds yours
 ok     twice: nothing to ask yet
 
 the adapter works; judge the tokenizer behind it: tokspec run OPTIONS
@@ -270,12 +274,12 @@ ENCODE_OFFERED = f"""\
 ok     hello: mine 0.1 (LANGUAGE)
 ok     operations: encode
 ok     formats: tokspec
-ok     choices: 0 declared; of {CHOICES} others the defaults stand, and tokspec probe finds yours
+ok     choices: 0 declared; the defaults apply to the {CHOICES} others, and tokspec probe finds yours
 ok     encode: {{"text": "bug"}} → {{"tokens": ["b", "u", "g"]}}
 ok     beyond ASCII: {{"text": "😀"}} → {{"tokens": ["😀"]}}
 ok     unknown: {{"text": "x"}} → wordpiece: the token "x" is not in the vocabulary; better give the unknown token, unless the tokenizer does not
 ok     twice: the same question gets the same answer
-ok     contradiction: a model with a merge that makes a token which it does not have comes to an answer; better refuse it as invalid_model
+ok     contradiction: a model with a merge that makes a token which it does not have leads to an answer; better refuse it as invalid_model
 
 the adapter works; judge the tokenizer behind it: tokspec run OPTIONS
 """
@@ -359,7 +363,7 @@ def test_the_example_that_is_shown_can_be_enabled(language: str, adapters: Any) 
 
 
 def test_a_folder_without_a_name_is_refused_and_one_that_looks_like_an_option_entered(tmp_path: Path) -> None:
-    said = "tokspec: FOLDER: needs a name; . is this folder\n"
+    said = "tokspec: FOLDER: needs a name; use . for this folder\n"
     assert run("tokspec init --lang go ''", tmp_path) == (2, "", said)
     assert list(tmp_path.iterdir()) == []
     assert "\ncd -- -rf\n" in run("tokspec init --lang c -- -rf", tmp_path)[1]

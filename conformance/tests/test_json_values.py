@@ -91,7 +91,7 @@ def test_lines_that_are_read(line: bytes, value: dict[str, Any]) -> None:
         (b'{"hex": "61"}', 'a line is not an object: \'{"hex": "61"}\''),
         (b'{"a": NaN}', "a line holds NaN, which is not JSON: '{\"a\": NaN}'"),
         (b'{"a": -Infinity}', "a line holds -Infinity, which is not JSON: '{\"a\": -Infinity}'"),
-        (b'{"a": -1e999}', "a line holds '-1e999', which is beyond every double: '{\"a\": -1e999}'"),
+        (b'{"a": -1e999}', "a line holds '-1e999', which is beyond the range of a double: '{\"a\": -1e999}'"),
         (b'{"a": 1, "a": 2}', "a line has the key 'a' twice: '{\"a\": 1, \"a\": 2}'"),
         (
             rb'{"a": {"\ud800": 1}}',
@@ -101,8 +101,8 @@ def test_lines_that_are_read(line: bytes, value: dict[str, Any]) -> None:
             b'{"a": [%s]}' % (b"[]," * 500_000),
             'a line holds more than 500000 values: \'{"a": [' + ("[]," * 65)[:193] + "' and 1499809 more bytes",
         ),
-        (b'{"a": {"hex": "0"}}', 'a line has the hex string \'0\', which is no UTF-8: \'{"a": {"hex": "0"}}\''),
-        (b'{"a": {"hex": "ff"}}', 'a line has the hex string \'ff\', which is no UTF-8: \'{"a": {"hex": "ff"}}\''),
+        (b'{"a": {"hex": "0"}}', 'a line has the hex string \'0\', which is not UTF-8: \'{"a": {"hex": "0"}}\''),
+        (b'{"a": {"hex": "ff"}}', 'a line has the hex string \'ff\', which is not UTF-8: \'{"a": {"hex": "ff"}}\''),
         (
             b'{"a": %s}' % (b"9" * 301),
             f"a line holds a number of 301 digits: '{{\"a\": {'9' * 194}' and 108 more bytes",

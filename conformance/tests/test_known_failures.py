@@ -76,7 +76,11 @@ def known(folder: Path, text: str = TEXT) -> KnownFailures:
 def test_what_fails_as_listed_is_known(tmp_path: Path) -> None:
     finished = judged(Spelling(), known(tmp_path))
     assert outcomes(finished) == [("pass", ""), ("known failure", "m is written M"), ("pass", "")]
-    assert (finished.is_green, finished.holds_list, finished.state) == (True, True, "holds its list of known failures")
+    assert (finished.is_green, finished.holds_list, finished.state) == (
+        True,
+        True,
+        "matches its list of known failures",
+    )
     assert list(write_outputs(finished))[:2] == ["conforms=true", "holds=true"]
 
 
@@ -134,7 +138,7 @@ def test_an_entry_of_what_is_not_offered_is_a_problem_of_the_run(tmp_path: Path)
 
 def test_an_entry_of_no_case_is_named(tmp_path: Path) -> None:
     entries = known(tmp_path, TEXT.replace("toy-encode-mug", "toy-encode-jug"))
-    assert entries.stale(SUITE) == ("known.yaml:5: bpe-toy-encode-jug is no case of the suite",)
+    assert entries.stale(SUITE) == ("known.yaml:5: bpe-toy-encode-jug is not a case of the suite",)
 
 
 @pytest.mark.parametrize(
@@ -145,8 +149,8 @@ def test_an_entry_of_no_case_is_named(tmp_path: Path) -> None:
         (TEXT.replace('"m is written M"', '""'), '8: known_failures[0].reason: "" is shorter than 1 character'),
         (TEXT.replace(MUG, "x"), "7: known_failures[0].digest: \"x\" does not match \"^[0-9a-f]{16}$\""),
         (TEXT + TEXT.partition("hard.\n")[2], "10: known_failures[1].case: bpe-toy-encode-mug is listed in line 5; keep one"),
-        (TEXT + '    expires: "2030-02-30"\n', "10: known_failures[0].expires: '2030-02-30' is no date; write it as 2030-12-31"),
-        (TEXT.replace('"fail"', '"pass"'), '6: known_failures[0].verdict: "pass" is none of the values; known are fail, error, crash, timeout, protocol'),
+        (TEXT + '    expires: "2030-02-30"\n', "10: known_failures[0].expires: '2030-02-30' is not a date; write it as 2030-12-31"),
+        (TEXT.replace('"fail"', '"pass"'), '6: known_failures[0].verdict: "pass" is not one of the values; known are fail, error, crash, timeout, protocol'),
     ],
 )  # fmt: skip
 def test_a_file_that_is_wrong_is_refused(tmp_path: Path, text: str, message: str) -> None:
@@ -205,7 +209,7 @@ def test_an_entry_that_passes_leaves_its_reason(tmp_path: Path) -> None:
 def test_an_entry_of_no_case_leaves_its_reason(tmp_path: Path) -> None:
     text = TEXT.replace("toy-encode-mug", "toy-encode-jug")
     assert update_known_failures(text, known(tmp_path, text), judged(ReferenceAdapter()), SUITE).endswith(
-        '  # bpe-toy-encode-jug is no case of the suite any more; it was listed because: "m is written M"\n'
+        '  # bpe-toy-encode-jug is no longer a case of the suite; it was listed because: "m is written M"\n'
     )
 
 

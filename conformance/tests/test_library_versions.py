@@ -74,7 +74,7 @@ def test_each_release_has_an_environment_that_is_made_once(
 @pytest.mark.parametrize("has_uv", PROGRAMS)
 def test_a_release_that_is_not_there_leaves_nothing(has_uv: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     without_uv(monkeypatch, has_uv)
-    with pytest.raises(DataError, match=r"^tiny==9: cannot be had: .*tiny==9"):
+    with pytest.raises(DataError, match=r"^tiny==9: cannot be installed: .*tiny==9"):
         python_of("tiny==9", ["tiny==9"])
     assert list(cache_folder().iterdir()) == []
 
@@ -140,7 +140,7 @@ def test_a_program_is_built_once_by_the_client_of_its_registry(
     asked = (tmp_path / "asked").read_text().splitlines()
     assert [words.split()[0] for words in asked] == {"npm": ["install"], "go": ["-C", "-C"]}[client]
     assert "--ignore-scripts" in asked[0] or client != "npm"
-    with pytest.raises(DataError, match=rf"^{name}==9: cannot be had: no such release$"):
+    with pytest.raises(DataError, match=rf"^{name}==9: cannot be installed: no such release$"):
         find(f"{name}==9")
     assert environments() == [folder]
 

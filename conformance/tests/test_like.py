@@ -165,7 +165,7 @@ REFUSED = Refused("unknown_symbol", "no u")
         (
             {"refused": "invalid_model"},
             REFUSED,
-            ("error", "refused as unknown_symbol where a result is due: no u"),
+            ("error", "refused as unknown_symbol where a result is expected: no u"),
         ),
         ({"refused": "unknown_symbol"}, Answer({"ids": [3]}), WRONG),
         ({"refused": "unknown_symbol"}, Refused("unsupported", "later"), ("unsupported", "later")),
@@ -175,14 +175,14 @@ REFUSED = Refused("unknown_symbol", "no u")
         ({"fault": "crash"}, Fault("timeout", "after 10 s"), ("timeout", "after 10 s")),
         ({"fault": "crash"}, Answer({**BUG, "ids": [3]}), WRONG),
         ({"result": {"ids": [3]}}, Fault("crash", "exit status 3"), ("crash", "exit status 3")),
-        ({"result": {"ids": [3]}}, REFUSED, ("error", "refused as unknown_symbol where a result is due: no u")),
+        ({"result": {"ids": [3]}}, REFUSED, ("error", "refused as unknown_symbol where a result is expected: no u")),
     ],
 )
 def test_refusals_and_crashes(known: Mapping[str, Any], reply: Reply, verdict: tuple[str, str]) -> None:
     assert judged(case({"expect": BUG}), known, reply) == verdict
 
 
-ANSWERS = ("fail", "answers where a refusal as invalid_input is due")
+ANSWERS = ("fail", "answers where a refusal as invalid_input is expected")
 
 
 @pytest.mark.parametrize(
@@ -313,7 +313,7 @@ def test_an_origin_is_read(tmp_path: Path) -> None:
         (
             "kind: bug",
             "kind: fault",
-            'origins/toys.yaml:6: answers[0].kind: "fault" is none of the values; known are convention, bug, crash, limit',
+            'origins/toys.yaml:6: answers[0].kind: "fault" is not one of the values; known are convention, bug, crash, limit',
         ),
     ],
 )
@@ -549,7 +549,7 @@ def test_the_answers_of_an_origin_are_not_updated_by_a_run(folder: Path) -> None
     (folder / "known.yaml").write_text('origin: "tokenizers"\nknown_failures: []\n', "utf-8")
     words = ("--known-failures", "known.yaml", "--update-known-failures", "--impl", "ports:Port")
     said = "tokspec: known.yaml: origin: lists the answers of fixtures/origins, which a run does not write; "
-    said += "record them by python conformance/adapters/record_origins.py tokenizers"
+    said += "record them with python conformance/adapters/record_origins.py tokenizers"
     assert started(folder, "tokspec", "run", *words) == (2, [], [said])
 
 

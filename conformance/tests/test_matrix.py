@@ -71,11 +71,11 @@ def test_what_is_here_is_judged_and_what_is_not_is_named(folder: Path) -> None:
     ]
     assert lines[6:8] == ["tokref 0.3.0 takes every default", "sh -c 'exit 3' takes every default"]
     assert lines[8:10] == [
-        f"{folder}/bin/mine --quick: not here: is not built; in {folder}: make",
-        f"no-such-interpreter {folder}/mine.x: not here: needs no-such-interpreter",
+        f"{folder}/bin/mine --quick: not available: is not built; in {folder}: make",
+        f"no-such-interpreter {folder}/mine.x: not available: needs no-such-interpreter",
     ]
-    assert lines[10].startswith("no-such-package: not here: is not installed; ")
-    assert lines[11:] == [f"sh -c 'exit 3': {folder}/known.yaml:3: no-such-case is no case of the suite"]
+    assert lines[10].startswith("no-such-package: not available: is not installed; ")
+    assert lines[11:] == [f"sh -c 'exit 3': {folder}/known.yaml:3: no-such-case is not a case of the suite"]
     assert sorted(file.name for file in (folder / "reports").iterdir()) == [
         "sh--c-exit-3.ndjson",
         "tokref-0.3.0.ndjson",
@@ -92,8 +92,10 @@ def test_two_ways_to_run_the_same_have_a_report_each(folder: Path) -> None:
 def test_a_list_of_which_nothing_is_here_is_no_pass(folder: Path) -> None:
     (folder / "list.yaml").write_text('adapters:\n  - command: "no-such-interpreter x"\n', "utf-8")
     status, lines, errors = matrix(folder)
-    assert (status, lines[-1]) == (2, "no-such-interpreter x: not here: needs no-such-interpreter")
-    assert errors == "tokspec: list.yaml: none of the list is here, and nothing was judged; install one\n"
+    assert (status, lines[-1]) == (2, "no-such-interpreter x: not available: needs no-such-interpreter")
+    assert (
+        errors == "tokspec: list.yaml: no implementation of the list is available, so nothing was judged; install one\n"
+    )
 
 
 def test_the_table_in_markdown(folder: Path) -> None:
@@ -114,7 +116,7 @@ def test_a_name_is_not_markup(folder: Path) -> None:
     (folder / "list.yaml").write_text('adapters: [{impl: reference}, {command: "no-such-program/<b>|*x*"}]', "utf-8")
     _, lines, _ = matrix(folder, "--format", "markdown")
     assert lines[-1].startswith(
-        r"'no-such-program/&lt;b&gt;\|\*x\*': not here: cannot be started\: there is no program"
+        r"'no-such-program/&lt;b&gt;\|\*x\*': not available: cannot be started\: there is no program"
     )
 
 
@@ -144,7 +146,7 @@ def test_a_list_that_is_wrong_is_refused(tmp_path: Path, text: str, message: str
 
 def test_the_suites_own_list_names_files_that_are_there() -> None:
     listed = read_list(ROOT / "conformance" / "adapters" / "adapters.yaml")
-    assert len({one.name for one in listed}) == len(listed) == 34
+    assert len({one.name for one in listed}) == len(listed) == 37
 
 
 def test_the_list_of_a_checkout_in_the_current_folder(
@@ -205,6 +207,6 @@ def test_a_file_that_is_no_history_is_refused(
 
 
 def test_a_history_and_an_address_are_of_a_site(run: Callable[..., tuple[int, str, str]], folder: Path) -> None:
-    message = "tokspec: --history and --address are of a site; give --html too; see tokspec matrix --help\n"
+    message = "tokspec: --history and --address are for a site; give --html too; see tokspec matrix --help\n"
     assert run("matrix", "--history", folder / "history.json") == (2, "", message)
     assert run("matrix", "--address", "https://example.com") == (2, "", message)

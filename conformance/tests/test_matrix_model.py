@@ -118,7 +118,7 @@ def test_who_cannot_be_asked_is_no_success(run: Run, name: str, said: str) -> No
 
 def test_names_need_a_model(run: Run) -> None:
     status, _, err = run("matrix", "--impl", "tokenizers")
-    message = "--impl is for --model FILE; without it the list says who is judged"
+    message = "--impl needs --model FILE; without it, the list says what is judged"
     assert (status, err) == (2, f"tokspec: {message}; see tokspec matrix --help\n")
 
 
@@ -190,4 +190,4 @@ def test_what_is_recorded_is_of_the_packs_and_their_library_is_right() -> None:
         assert result.sha256 == read_recording(packs_folder() / f"{name}{ENDING}").header.model["sha256"]
         (row,) = [row for row in result.rows if row.who.startswith(LIBRARIES[result.format])]
         assert (name, row.input[0], row.text[0]) == (name, row.input[1], row.text[1])
-        assert row.input[1] > 400
+        assert row.input[1] >= 300

@@ -181,7 +181,7 @@ def test_a_comparison_of_files_is_asked_again_when_the_adapter_has_changed(run: 
     (folder / "yours.py").write_text(right, "utf-8")
     assert run(*command)[0] == 0
     status, out, _ = run(*command)
-    kept = "taken from tokspec-diff, and not asked again: 1 of 1 unit compared earlier; remove the folder to ask again"
+    kept = "reused from tokspec-diff: 1 of 1 unit compared earlier; remove the folder to compare again"
     assert (status, out.splitlines()[-2]) == (0, kept)
     (folder / "yours.py").write_text(wrong, "utf-8")
     assert run(*command)[0] == 1
@@ -250,7 +250,7 @@ def test_a_probe_of_which_everything_is_refused_finds_nothing(run: Run, folder: 
     last = out.splitlines()[-1]
     assert status == 1
     assert last.startswith("no answer to any of the questions (")
-    assert last.endswith("): what was not unsupported was refused")
+    assert last.endswith("): every request that it supports was refused")
 
 
 def test_an_operation_that_does_not_exist_keeps_a_run_from_conforming(run: Run, folder: Path) -> None:
@@ -282,7 +282,7 @@ def test_a_line_of_a_pack_counts_once(tmp_path: Path) -> None:
 
 
 def test_lines_of_a_pack_that_contradict_each_other_are_refused(tmp_path: Path) -> None:
-    said = "asks what line 2 asks, and expects another answer; keep one of the two"
+    said = "asks the same as line 2, but expects another answer; keep one of the two"
     with pytest.raises(DataError) as caught:
         cases_of_lines(tmp_path, {"text": "a", "ids": [1]}, {"text": "a", "ids": [2]})
     assert (caught.value.message, caught.value.line) == (said, 3)

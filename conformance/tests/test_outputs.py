@@ -38,9 +38,9 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 NO_FILE = {
-    "pipe": "it is no ordinary file",
-    "socket": "it is no ordinary file",
-    "/dev/null": "it is no ordinary file",
+    "pipe": "it is not a regular file",
+    "socket": "it is not a regular file",
+    "/dev/null": "it is not a regular file",
     "folder": "Is a directory",
     ".": "Is a directory",
     "loop": "Too many levels of symbolic links",
@@ -90,13 +90,13 @@ def test_a_recording_and_a_report_by_its_ending_are_refused_likewise(here: Path,
 def test_known_failures_are_written_into_an_ordinary_file(here: Path, run: Run) -> None:
     command = ("run", "--select", "bpe-toy-encode-bug", "--update-known-failures", "--known-failures")
     assert run(*command, "loop") == (2, "", "tokspec: loop: cannot be written: Too many levels of symbolic links\n")
-    assert run(*command, "pipe") == (2, "", "tokspec: pipe: is no ordinary file\n")
+    assert run(*command, "pipe") == (2, "", "tokspec: pipe: is not a regular file\n")
 
 
 def test_several_files_of_a_model_are_written_all_or_none(here: Path, run: Run) -> None:
     command = ("model", "byte-level-256", "--format", "vocab.json+merges.txt", "-o", "folder")
     Path("folder/merges.txt").symlink_to("../pipe")
-    assert run(*command) == (2, "", "tokspec: folder/merges.txt: cannot be written: it is no ordinary file\n")
+    assert run(*command) == (2, "", "tokspec: folder/merges.txt: cannot be written: it is not a regular file\n")
     assert sorted(kinds(Path("folder"))) == ["merges.txt"]
     Path("folder/merges.txt").unlink()
     assert run(*command)[0] == 0
@@ -120,7 +120,7 @@ def test_the_longest_name_is_written(tmp_path: Path) -> None:
 
 
 def replaced(file: str, option: str, what: str) -> str:
-    return f"tokspec: {file}: {option}: is what {what} names, and would be replaced; give another\n"
+    return f"tokspec: {file}: {option}: is the file that {what} names, and would be overwritten; give another\n"
 
 
 @pytest.mark.parametrize(
@@ -218,7 +218,7 @@ def test_an_output_that_is_not_there_yet_is_found_through_its_links(tmp_path: Pa
 
 
 def test_init_leaves_what_it_did_not_make(here: Path, run: Run) -> None:
-    message = "tokspec: loop: cannot be written: File exists; nothing was left\n"
+    message = "tokspec: loop: cannot be written: File exists; no files were left behind\n"
     assert run("init", "--lang", "python", "loop") == (2, "", message)
     assert Path("loop").is_symlink()
 
@@ -252,7 +252,7 @@ def test_too_little_memory_is_one_line(monkeypatch: pytest.MonkeyPatch, run: Run
 
 def test_choices_contradict_nothing(run: Run) -> None:
     given = ("--choice", "unknown_id=error", "--choice", "unknown_id=skipped")
-    message = "tokspec: --choice: unknown_id is to be error and skipped; give one of them\n"
+    message = "tokspec: --choice: unknown_id cannot be both error and skipped; give one of them\n"
     assert run("run", "--select", "bpe-toy-encode-bug", *given) == (2, "", message)
 
 

@@ -137,7 +137,7 @@ def test_packs_of_the_suite_have_names(folder: Path, monkeypatch: pytest.MonkeyP
     assert (find_pack("toy"), find_pack(str(file))) == (folder / file, file)
     with pytest.raises(DataError) as caught:
         find_pack("toi")
-    assert str(caught.value) == "toi: is no file and no pack; did you mean toy? there are toy"
+    assert str(caught.value) == "toi: is neither a file nor a pack; did you mean toy? there are toy"
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_packs_of_the_suite_have_names(folder: Path, monkeypatch: pytest.MonkeyP
         (["--model", "tokenizer.json"], "--pack and --model belong together"),
         (
             ["--pack", "toy.pack.jsonl", "--model", "tokenizer.json", "--fixtures-version", "0.1.0"],
-            "--pack is instead of fixtures; leave out --fixtures and --fixtures-version",
+            "--pack replaces the fixtures; leave out --fixtures and --fixtures-version",
         ),
         (["--pack", "toy.pack.jsonl", "--model", "nothing.json"], "nothing.json: cannot be read"),
     ],

@@ -115,14 +115,14 @@ def test_survivors_come_first_and_each_says_what_noticed_it(folder: Path) -> Non
     assert (
         asked(folder).output
         == """\
-SURVIVES     unnoticed          WP-ENC-1          3 cases pass, 2 of them of its clause
+SURVIVES     unnoticed          WP-ENC-1          3 cases pass, 2 of them for its clause
              A word of 99 letters is unknown. (x.yaml:7)
 SURVIVES     noticed-elsewhere  WP-ENC-2          by accident three-letters (fail)
              A word of exactly the greatest length is unknown. (x.yaml:13)
 FALSE ALARM  not-the-same       WP-ENC-1          another-letter (crash)
              It is needed for a test. (x.yaml:26)
 killed       killed             WP-ENC-4          four-letters (fail)
-harmless     same               WP-ENC-1          3 cases pass, 2 of them of its clause
+harmless     same               WP-ENC-1          3 cases pass, 2 of them for its clause
 
 3 mutants: 1 killed, 2 survive, 1 of them noticed by accident; 2 harmless ones: 1 false alarms
 """
@@ -194,8 +194,8 @@ def test_several_processes_come_to_the_same(folder: Path) -> None:
         ({"old": "prefix"}, "encode_wordpiece has the old code in 2 places; give more of it, or say which (nth: 1)"),
         ({"old": "prefix", "nth": 3}, "encode_wordpiece has the old code in 2 places; there is no nth: 3"),
         ({"new": "begin   =  0  # as before"}, "changes nothing"),
-        ({"new": "begin ="}, "new is no Python: invalid syntax"),
-        ({"new": "break"}, "is no Python: 'break' outside loop"),
+        ({"new": "begin ="}, "new is not valid Python: invalid syntax"),
+        ({"new": "break"}, "is not valid Python: 'break' outside loop"),
         ({"in": "unknown"}, "the reference has no definition 'unknown'"),
         (
             {"in": "apply_in_order"},
@@ -273,13 +273,13 @@ def test_a_definition_takes_its_mutants_to_another_module(monkeypatch: pytest.Mo
 @pytest.mark.parametrize(
     ("entry", "message"),
     [
-        ("[]", "x.yaml:1: [0]: is to be an object"),
+        ("[]", "x.yaml:1: [0]: must be an object"),
         ("{id: z}", "x.yaml:1: [0]: lacks the key clause"),
-        ("{id: 7}", "x.yaml:1: [0].id: is to be of type str"),
+        ("{id: 7}", "x.yaml:1: [0].id: must be of type str"),
         ("{idd: z}", "x.yaml:1: [0].idd: is an unknown key"),
-        ("{id: z, clause: WP-9, fault: x, in: m, old: a, new: b}", "x.yaml:1: [0].clause: WP-9 is no clause of the specification"),
-        ("{id: z, clause: WP-ENC-1, fault: x, in: m, old: a, new: b, choices: {unknown_id: x}}", "x.yaml:1: [0].choices.unknown_id: unknown_id=x is no option of the specification"),
-        ("{id: z, clause: WP-ENC-1, fault: x, in: m, old: a, new: b, also: [x]}", "x.yaml:1: [0].also[0]: is to be an object"),
+        ("{id: z, clause: WP-9, fault: x, in: m, old: a, new: b}", "x.yaml:1: [0].clause: WP-9 is not a clause of the specification"),
+        ("{id: z, clause: WP-ENC-1, fault: x, in: m, old: a, new: b, choices: {unknown_id: x}}", "x.yaml:1: [0].choices.unknown_id: unknown_id=x is not an option of the specification"),
+        ("{id: z, clause: WP-ENC-1, fault: x, in: m, old: a, new: b, also: [x]}", "x.yaml:1: [0].also[0]: must be an object"),
         ("{id: z, clause: WP-ENC-1, fault: x, in: m, old: a, new: b, also: [{in: m, old: a}]}", "x.yaml:1: [0].also[0]: lacks the key new"),
         ("{id: z, clause: WP-ENC-1, fault: x, in: m, old: a, new: b, also: [{times: 2}]}", "x.yaml:1: [0].also[0].times: is an unknown key"),
     ],
@@ -297,7 +297,7 @@ def test_files_without_a_list_ids_used_twice_and_empty_folders_are_named(folder:
     (folder / "mutants/x.yaml").unlink()
     messages.append(str(asked(folder).exception).replace(str(folder), "FOLDER"))
     assert messages == [
-        "x.yaml:1: is to be a list of mutants",
+        "x.yaml:1: must be a list of mutants",
         "x.yaml:33: [5].id: killed is used by x.yaml:1",
         "FOLDER/mutants: holds no mutants (*.yaml)",
     ]
@@ -306,7 +306,7 @@ def test_files_without_a_list_ids_used_twice_and_empty_folders_are_named(folder:
 def test_an_installed_suite_has_no_mutants(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tokspec.quality.power_command.mutants_folder", lambda: None)
     result = CliRunner().invoke(tokspec, ["dev", "power"], standalone_mode=False)
-    message = "--mutants: there are none here; run this in a checkout, or give its conformance/mutants"
+    message = "--mutants: there are no mutants here; run this in a checkout, or give its conformance/mutants"
     assert str(result.exception) == message
 
 
@@ -315,7 +315,7 @@ def test_a_slip_of_a_mutant_is_no_kill() -> None:
     with pytest.raises(DataError) as caught:
         judged(slip, list(load_suite().cases.values()))
     assert str(caught.value).startswith("x.yaml:3: x: ")
-    assert "fails by a slip of the mutant: NameError: name 'lenght' is not defined" in str(caught.value)
+    assert "fails because of a mistake in the mutant: NameError: name 'lenght' is not defined" in str(caught.value)
 
 
 def test_a_mutant_that_cannot_be_imported_is_an_error() -> None:

@@ -158,14 +158,14 @@ def test_the_command_prints_the_declaration() -> None:
         "choices={",
         '  "final_sigma": "contextual",  # contextual fails 0 of 7, plain fails 7: final-sigma-word and 6 more',
         "}",
-        f"not told, as no case that it answers tells their options apart: {', '.join(apart)}",
+        f"undecided, because no case that it answers tells their options apart: {', '.join(apart)}",
     ]
     assert done.return_value == 0
 
 
 def test_a_probe_that_tells_nothing_is_no_success() -> None:
     done = CliRunner().invoke(tokspec, ["probe", "--select", "bpe-toy-encode-bug"], standalone_mode=False)
-    assert done.stdout.splitlines()[-1] == "no case that it answers tells anything"
+    assert done.stdout.splitlines()[-1] == "no case that it answers says anything about its choices"
     assert done.return_value == 1
 
 
@@ -198,11 +198,11 @@ class Torn(Plain):
 @pytest.mark.parametrize(
     ("adapter", "line"),
     [
-        ("Loud", r"otherwise: final_sigma is contextual; hello declares \u001b[31mplain"),
-        ("Plain", "otherwise: final_sigma is plain; hello declares nothing, which stands for contextual"),
+        ("Loud", r"declared wrongly: final_sigma is contextual; hello declares \u001b[31mplain"),
+        ("Plain", "declared wrongly: final_sigma is plain; hello declares nothing, which means contextual"),
         (
             "Torn",
-            "none fits: final_sigma: plain fails 2 of 7, contextual fails 5: final-sigma-word takes plain, "
+            "no option fits: final_sigma: plain fails 2 of 7, contextual fails 5: final-sigma-word takes plain, "
             "final-sigma-two-words takes plain, final-sigma-before-full-stop takes contextual, "
             "final-sigma-before-a-cased-mark takes contextual and 3 more",
         ),
@@ -233,7 +233,9 @@ def test_what_never_answers_tells_nothing(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.chdir(tmp_path)
     command = ["probe", "--in-process", "--impl", "silent:Silent", "--select", "final-sigma-word"]
     done = CliRunner().invoke(tokspec, command, standalone_mode=False)
-    said = "no answer to any of the questions (1), so nothing is told; first final-sigma-word: crash: "
+    said = (
+        "no answer to any of the questions (1), so nothing is known about its choices; first final-sigma-word: crash: "
+    )
     line = f"{said}RuntimeError: not today (silent.py:6 in run)"
     assert (done.exception, done.return_value, done.stdout.splitlines()[-1]) == (None, 1, line)
 
@@ -257,7 +259,7 @@ def probe_planted(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, Sequence[st
 
 
 #: Lines about the choices of BPE's merges.
-MERGES = ('  "bpe_merge', '  "bpe_pairs', "not told: bpe_merge", "not told: bpe_pairs", "none fits: bpe_pairs")
+MERGES = ('  "bpe_merge', '  "bpe_pairs', "undecided: bpe_merge", "undecided: bpe_pairs", "no option fits: bpe_pairs")
 
 
 @pytest.mark.slow
@@ -267,10 +269,10 @@ MERGES = ('  "bpe_merge', '  "bpe_pairs', "not told: bpe_merge", "not told: bpe_
         (
             "Characters",
             [
-                "not told: bpe_pairs; listed fits best, and fails 9 of 10",
-                "not told: bpe_merge_order; no case that it answers tells single_pass, lowest_rank apart; each fails 7 "
+                "undecided: bpe_pairs; listed fits best, and fails 9 of 10",
+                "undecided: bpe_merge_order; no case that it answers tells single_pass, lowest_rank apart; each fails 7 "
                 "of 7",
-                "not told: bpe_merge_places; no case that it answers tells leftmost, all apart; each fails 2 of 2",
+                "undecided: bpe_merge_places; no case that it answers tells leftmost, all apart; each fails 2 of 2",
             ],
         ),
         (
@@ -303,7 +305,7 @@ MERGES = ('  "bpe_merge', '  "bpe_pairs', "not told: bpe_merge", "not told: bpe_
         (
             "Longest",
             [
-                "none fits: bpe_pairs: in_vocabulary fails 1 of 10, listed fails 2: bpe-encode-unlisted-pair takes "
+                "no option fits: bpe_pairs: in_vocabulary fails 1 of 10, listed fails 2: bpe-encode-unlisted-pair takes "
                 "in_vocabulary, bpe-encode-token-without-merge takes in_vocabulary, bpe-encode-rank-or-id takes listed"
             ],
         ),
@@ -318,7 +320,7 @@ def test_an_option_is_told_only_where_it_is_well_supported(
 def test_an_option_that_rests_on_one_case_is_not_told(probe_planted: Callable[..., list[str]]) -> None:
     found = probe_planted("InVocabulary", (*MERGES, "otherwise"), "bpe-encode-unlisted-pair")
     assert found == [
-        "not told: bpe_pairs; that it is in_vocabulary and not listed rests on one case, bpe-encode-unlisted-pair"
+        "undecided: bpe_pairs; that it is in_vocabulary and not listed rests on one case, bpe-encode-unlisted-pair"
     ]
 
 
@@ -327,6 +329,6 @@ def test_an_option_that_depends_on_a_choice_that_is_not_told_is_not_told_either(
 ) -> None:
     asked = ("bpe-encode-late-merge", "bpe-encode-late-merge-twice", "bpe-encode-rank-or-id")
     assert probe_planted("LowestRank", (*MERGES, "otherwise"), *asked) == [
-        "not told: bpe_merge_order; that it is lowest_rank and not single_pass depends on bpe_pairs",
-        "not told: bpe_pairs; that it is listed and not in_vocabulary rests on one case, bpe-encode-rank-or-id",
+        "undecided: bpe_merge_order; that it is lowest_rank and not single_pass depends on bpe_pairs",
+        "undecided: bpe_pairs; that it is listed and not in_vocabulary rests on one case, bpe-encode-rank-or-id",
     ]

@@ -426,7 +426,10 @@ def test_a_known_failure_of_no_case_is_a_usage_error(repository: pytest.Pytester
     stale = KNOWN.format(digest="0" * 16).replace("-pun", "-jug")
     (repository.path / "known.yaml").write_text(stale, "utf-8")
     result = repository.runpytest("--tokspec", "reference", "--tokspec-known-failures", "known.yaml")
-    assert (result.ret, result.errlines) == (4, ["ERROR: known.yaml:3: bpe-toy-encode-jug is no case of the suite", ""])
+    assert (result.ret, result.errlines) == (
+        4,
+        ["ERROR: known.yaml:3: bpe-toy-encode-jug is not a case of the suite", ""],
+    )
 
 
 @pytest.mark.parametrize("inside", [False, True], ids=["own process", "this process"])

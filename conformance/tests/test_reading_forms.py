@@ -12,8 +12,8 @@ from tokspec.base.errors import DataError
 from tokspec.formats.cautions import cautions_of
 from tokspec.formats.user_model import UserModel, read_user_model
 
-INSTEAD = "name the tokenizer.json that was made of it"
-BESIDE = "name the tokenizer.json beside it"
+INSTEAD = "name the tokenizer.json that was made from it"
+BESIDE = "name the tokenizer.json next to it"
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ BESIDE = "name the tokenizer.json beside it"
         (
             "spm.vocab",
             "<unk>\t0\n▁the\t-3.1\n",
-            "is the list of tokens that SentencePiece writes beside a model; name the file .model",
+            "is the list of tokens that SentencePiece writes next to a model; name the file .model",
         ),
         (
             "tokenizer_config.json",
@@ -62,7 +62,11 @@ BESIDE = "name the tokenizer.json beside it"
             {"vocab": {"a": 0}, "merges": []},
             "has a vocabulary and merges in a form of its own; name the tokenizer.json",
         ),
-        ("list.json", [1], "is no tokenizer.json: it has no object model; give --format if it is something else"),
+        (
+            "list.json",
+            [1],
+            "is not a tokenizer.json: it has no key model that holds an object; give --format if it is something else",
+        ),
     ],
 )
 def test_a_form_that_is_not_read_is_named(tmp_path: Path, name: str, content: Any, said: str) -> None:
@@ -83,7 +87,7 @@ BYTES = {**BPE, "vocab": {**BPE["vocab"], **{f"<0x{byte:02X}>": 3 + byte for byt
         ({"model": BPE}, []),
         (
             {"model": {"type": "Unigram", "vocab": [["a", -1.0]]}},
-            ["model.unk_id is not there: a text with a character that no token has cannot be encoded"],
+            ["model.unk_id is missing: a text with a character that no token has cannot be encoded"],
         ),
         ({"model": {"type": "Unigram", "unk_id": 0, "vocab": [["a", -1.0]]}}, []),
         (

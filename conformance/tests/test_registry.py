@@ -143,22 +143,22 @@ def test_an_object_is_a_class_a_factory_or_an_instance_in_the_current_folder(wri
     ("spec", "message"),
     [
         ("mine:Other", "mine:Other: cannot be found: module 'mine' has no attribute 'Other'"),
-        ("mine:Half", "mine:Half: is no adapter: it has no load and no run; see tokspec.adapter.Adapter"),
+        ("mine:Half", "mine:Half: is not an adapter: it has no load and no run; see tokspec.adapter.Adapter"),
         (
             "mine:halves",
-            "mine:halves: is no adapter: it has no hello and no load and no run; see tokspec.adapter.Adapter",
+            "mine:halves: is not an adapter: it has no hello and no load and no run; see tokspec.adapter.Adapter",
         ),
         (
             "mine:broken",
-            "mine:broken: cannot be made: ValueError: no \\x1b[31mvocabulary; import it by hand to see where",
+            "mine:broken: cannot be created: ValueError: no \\x1b[31mvocabulary; import it by hand to see where",
         ),
-        ("mine:Raising", "mine:Raising: cannot be made: RuntimeError: no hello; import it by hand to see where"),
-        ("mine:Dynamic", "mine:Dynamic: cannot be made: RuntimeError: no attribute; import it by hand to see where"),
+        ("mine:Raising", "mine:Raising: cannot be created: RuntimeError: no hello; import it by hand to see where"),
+        ("mine:Dynamic", "mine:Dynamic: cannot be created: RuntimeError: no attribute; import it by hand to see where"),
         (
             "mine:unsayable",
-            "mine:unsayable: cannot be made: Unsayable: a message that cannot be shown; import it by hand to see where",
+            "mine:unsayable: cannot be created: Unsayable: a message that cannot be shown; import it by hand to see where",
         ),
-        ("mine:leaves", "mine:leaves: cannot be made: SystemExit: 3; import it by hand to see where"),
+        ("mine:leaves", "mine:leaves: cannot be created: SystemExit: 3; import it by hand to see where"),
         (
             "mine:needy",
             "mine:needy: cannot be imported: No module named 'tokspec_needs_this'; "
@@ -172,7 +172,7 @@ def test_an_object_is_a_class_a_factory_or_an_instance_in_the_current_folder(wri
         ),
         (
             "mine_wrong:X",
-            "mine_wrong:X: cannot be made: SyntaxError: invalid syntax (mine_wrong.py, line 1); "
+            "mine_wrong:X: cannot be created: SyntaxError: invalid syntax (mine_wrong.py, line 1); "
             "import it by hand to see where",
         ),
     ],
@@ -245,7 +245,7 @@ def test_a_session_is_opened_with_an_adapter_or_a_program() -> None:
         (None, None, "name one implementation: an installed one, module:object, or a command"),
         ("reference", "cat", "name one implementation: an installed one, module:object, or a command"),
         (None, "", "the command is empty; give a program and its arguments"),
-        (None, "cat 'x", '"cat \'x": is no command line: no closing quotation'),
+        (None, "cat 'x", '"cat \'x": is not a command line: no closing quotation'),
         (
             None,
             "no-such-program --fast",

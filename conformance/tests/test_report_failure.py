@@ -272,8 +272,8 @@ def test_a_fault(due: Mapping[str, Any], expected: str, reply: Reply, problem: s
 
 def test_a_refusal_with_a_hostile_message() -> None:
     result = judged({"expect": {"tokens": ["b"]}}, Refused("unknown_symbol", "\x1b]0;owned\x07\n" + "m" * 100_000))
-    start = "refused as unknown_symbol where a result is due: "
-    problem = f"{start}\\u001b]0;owned\\u0007\\u000a{'m' * 240} … {'m' * 300}"
+    start = "refused as unknown_symbol where a result is expected: "
+    problem = f"{start}\\u001b]0;owned\\u0007\\u000a{'m' * 235} … {'m' * 300}"
     assert brief(result) == problem
     check(
         result,
@@ -292,7 +292,7 @@ def test_an_answer_where_a_refusal_is_due() -> None:
         """\
   input     encode "bug"
   expected  {"refused as": "unknown_symbol"}
-  problem   answers where a refusal as unknown_symbol is due
+  problem   answers where a refusal as unknown_symbol is expected
   actual    {"tokens": ["b", "\\r"]}
   again     tokspec run --select one
 """,

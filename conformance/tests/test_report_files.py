@@ -54,7 +54,7 @@ def run_of(replies: Mapping[str, Reply], problems: Sequence[str] = ()) -> Run:
     return Run(HELLO, choices, tuple(results), tuple(problems))
 
 
-RUN = run_of(REPLIES, ["known.yaml:5: x is no case of the suite"])
+RUN = run_of(REPLIES, ["known.yaml:5: x is not a case of the suite"])
 
 
 def written(folder: Path, run: Run = RUN, name: str = "a.ndjson") -> Path:
@@ -105,7 +105,7 @@ def test_a_report_is_ascii_and_its_lines_are_json(tmp_path: Path) -> None:
     zeros = dict.fromkeys((verdict.value for verdict in Verdict), 0)
     assert footer == {
         "counts": {**zeros, "pass": 1, "fail": 1, "crash": 1, "unsupported": 1},
-        "problems": ["known.yaml:5: x is no case of the suite"],
+        "problems": ["known.yaml:5: x is not a case of the suite"],
         "conforms": False,
     }
 
@@ -121,14 +121,14 @@ HEAD, FIRST, SECOND, *MORE, FOOT = LINES
         (HEAD, "r: ends after 0 of 4 cases and without its counts: it was cut off; run again"),
         (HEAD + FIRST, "r: ends after 1 of 4 cases and without its counts: it was cut off; run again"),
         ("".join(LINES[:-1]), "r: ends after 4 of 4 cases and without its counts: it was cut off; run again"),
-        (HEAD + FOOT, "r:2: does not count what its lines say; it was changed or cut; run again"),
-        (HEAD + FIRST + FIRST + SECOND + MORE[0] + FOOT, "r:6: does not count what its lines say; it was changed or cut; run again"),
+        (HEAD + FOOT, "r:2: has counts that do not match its lines; it was changed or cut; run again"),
+        (HEAD + FIRST + FIRST + SECOND + MORE[0] + FOOT, "r:6: has counts that do not match its lines; it was changed or cut; run again"),
         (HEAD + FIRST * 2 + "".join([*MORE, FOOT]).replace('"fail":1', '"fail":0').replace('"pass":1', '"pass":2'), "r: has a case twice; it was changed; run again"),
-        ("".join(LINES).replace('"conforms":false', '"conforms":true'), "r:6: does not count what its lines say; it was changed or cut; run again"),
+        ("".join(LINES).replace('"conforms":false', '"conforms":true'), "r:6: has counts that do not match its lines; it was changed or cut; run again"),
         ("".join(LINES).replace('"tokspec_report":1', '"tokspec_report":2'), "r: is a report of form 2, and this suite reads 1; run again"),
-        ("".join(LINES).replace('"verdict":"pass"', '"verdict":"passed"'), 'r:2: verdict: "passed" is none of the values; did you mean pass?'),
+        ("".join(LINES).replace('"verdict":"pass"', '"verdict":"passed"'), 'r:2: verdict: "passed" is not one of the values; did you mean pass?'),
         ("".join(LINES).replace('"verdict":"pass"', '"verdict":"fail"'), "r:2: lacks the key expected"),
-        ("".join(LINES).replace("BPE-ENC-1", "BPE-ENC-999"), "r:2: BPE-ENC-999 is no clause of this version of the suite; read it with its own"),
+        ("".join(LINES).replace("BPE-ENC-1", "BPE-ENC-999"), "r:2: BPE-ENC-999 is not a clause of this version of the suite; use the version that wrote the report"),
         ("".join(LINES).replace('"line":', '"lime":', 1), "r:2: lime: is an unknown key; did you mean line?"),
         (HEAD + "[" * 100_000 + "\n" + FOOT, "r:2: a line is nested more than 64 levels deep: '" + "[" * 200 + "' and 99800 more bytes; was it cut off?"),
         (HEAD + FIRST[:40], f"r:2: a line is not JSON (Expecting ':' delimiter at character 41): {FIRST[:40]!r}; was it cut off?"),
@@ -172,7 +172,7 @@ def test_a_difference_is_that_of_its_line(tmp_path: Path, change: Mapping[str, o
     file.write_text(HEAD + FIRST + json.dumps({**line, **change}) + "\n" + "".join([*MORE, FOOT]))
     with pytest.raises(DataError) as caught:
         read_report(file, "r")
-    message = "is not the difference of what is expected and what was answered; the line was changed; run again"
+    message = "is not the difference between the expected answer and the given one; the line was changed; run again"
     assert str(caught.value) == f"r:3: difference: {message}"
 
 
@@ -195,7 +195,7 @@ def test_every_cut_of_a_report_is_seen(tmp_path: Path) -> None:
 
 def test_a_pipe_is_no_report(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(DataError, match=r"^p: is no ordinary file$"):
+    with pytest.raises(DataError, match=r"^p: is not a regular file$"):
         read_report(tmp_path / "pipe", "p")
 
 
@@ -245,7 +245,7 @@ def test_junit_holds_what_its_schema_allows_and_counts_it() -> None:
 
 def test_junit_shows_what_fails_without_a_failing_case() -> None:
     nothing = run_of({"bpe-toy-encode-unhug": Refused("unsupported", "")})
-    stale = run_of({"bpe-toy-encode-bug": REPLIES["bpe-toy-encode-bug"]}, ["k.yaml:5: x is no case of the suite"])
+    stale = run_of({"bpe-toy-encode-bug": REPLIES["bpe-toy-encode-bug"]}, ["k.yaml:5: x is not a case of the suite"])
     document = ElementTree.fromstring(junit([(ORIGIN, nothing), (ORIGIN, stale)]))
     errors = [(error.get("message"), error.text) for error in document.iter("error")]
     assert errors == [
@@ -253,7 +253,7 @@ def test_junit_shows_what_fails_without_a_failing_case() -> None:
             "wicked\\u001b[2J 1|0 does not conform: 0 of 1 case asked = none, 1 unsupported",
             "\nno case passed, and a run that shows nothing is not a pass\n",
         ),
-        ("wicked\\u001b[2J 1|0 does not conform: 1 case = 1 pass", "\nk.yaml:5: x is no case of the suite\n"),
+        ("wicked\\u001b[2J 1|0 does not conform: 1 case = 1 pass", "\nk.yaml:5: x is not a case of the suite\n"),
     ]
 
 
@@ -311,7 +311,7 @@ def test_markdown_mentions_nobody_and_links_no_issue() -> None:
         "## <code>@</code>everyone a/b<code>#</code>1 <code>#</code>2 gh<code>-</code>3 www\\.example.com "
         "x<code>@</code>y.org C# 1\\|0 does not conform\\: 3 of 4 cases asked = 1 pass + 1 fail + 1 crash, 1 unsupported"
     )
-    assert "- beside the cases: <code>@</code>me" in text.splitlines()
+    assert "- outside the cases: <code>@</code>me" in text.splitlines()
 
 
 def test_a_fence_is_longer_than_any_in_its_lines() -> None:
@@ -350,10 +350,10 @@ def test_what_changed_is_said_by_cause() -> None:
         "otherwise      crash → fail: wrong answer: bpe-toy-encode-thug",
         "fixed          fail → unsupported: wrong answer: bpe-toy-encode-mug",
         "stale          unsupported → absent: not <today>: bpe-toy-encode-unhug",
-        "2 new: does not conform any more, or is new and does not",
-        "1 otherwise: does not conform, as before, and is answered otherwise",
+        "2 new: no longer conforms, or is new and does not conform",
+        "1 otherwise: does not conform, as before, but has another answer",
         "1 fixed: conforms now",
-        "1 stale: is in the older report alone",
+        "1 stale: is only in the older report",
     ]
 
 
@@ -438,9 +438,9 @@ def test_faults_beside_the_cases_are_read_again_and_told(tmp_path: Path) -> None
     read = read_report(written(tmp_path, run)).run
     assert read.faults == run.faults
     lines = list(text(read, ()))
-    told = lines.index("beside the cases:")
-    assert lines[told : told + 3] == ["beside the cases:", "  keeps \\u001b[2J state", ""]
-    assert "- beside the cases: keeps \\\\u001b\\[2J state" in markdown([(ORIGIN, read)], 10).splitlines()
+    told = lines.index("outside the cases:")
+    assert lines[told : told + 3] == ["outside the cases:", "  keeps \\u001b[2J state", ""]
+    assert "- outside the cases: keeps \\\\u001b\\[2J state" in markdown([(ORIGIN, read)], 10).splitlines()
 
 
 @pytest.mark.parametrize(("failing", "problems", "cases"), [(3, 0, 3), (10, 0, 10), (11, 0, 9), (9, 1, 9), (10, 1, 8)])

@@ -356,7 +356,7 @@ def test_a_listed_case_that_passes_is_unexpected(tmp_path: Path) -> None:
 
 
 def test_a_listed_case_has_to_be_one(tmp_path: Path) -> None:
-    assert known(tmp_path).stale(["bytes"]) == ("known.yaml:3: train is no case of the suite",)
+    assert known(tmp_path).stale(["bytes"]) == ("known.yaml:3: train is not a case of the suite",)
     with pytest.raises(DataError) as error:
         known(tmp_path, LISTED.replace("- train", "- bytes"))
     assert str(error.value) == "known.yaml:3: unsupported[0]: bytes is listed as failing too; keep one"

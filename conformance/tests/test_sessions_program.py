@@ -170,7 +170,7 @@ def test_a_second_ask_ends_the_first(open_program: Open) -> None:
     first = session.ask([encode(f"{n}") for n in range(200)])
     assert next(first) == (0, right("0"))
     assert replies(session, "b") == [right("b")]
-    with pytest.raises(RuntimeError, match=r"^another ask began before all replies of this one were taken$"):
+    with pytest.raises(RuntimeError, match=r"^another ask began before all replies of this one were read$"):
         list(first)
     assert replies(session, "u") == [right("u")]
 

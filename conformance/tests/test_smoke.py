@@ -34,10 +34,10 @@ RIGHT = {
     "hello": "mine 1.0 (Python)",
     "operations": "encode",
     "formats": "tokspec",
-    "choices": f"0 declared; of {len(CHOICES)} others the defaults stand, and tokspec probe finds yours",
+    "choices": f"0 declared; the defaults apply to the {len(CHOICES)} others, and tokspec probe finds yours",
     "encode": '{"text": "bug"} → {"tokens": ["b", "ug"]}',
     "beyond ASCII": '{"text": "😀"} → {"tokens": ["😀"]}',
-    "unknown": '{"text": "x"} → an answer or a refusal of every model',
+    "unknown": '{"text": "x"} → every model answers or refuses',
     "twice": "the same question gets the same answer",
     "contradiction": f"{IMPOSSIBLE} is refused as invalid_model",
 }
@@ -119,7 +119,7 @@ def test_an_adapter_that_offers_nothing_yet() -> None:
         (
             replace(HELLO, operations=("encode", "tokenise", "\x1b[2J")),
             "operations",
-            "tokenise, \x1b[2J: not in spec/10-protocol.md; did you mean pre_tokenize? name only what stands there",
+            "tokenise, \x1b[2J: not in spec/10-protocol.md; did you mean pre_tokenize? name only operations that are listed there",
         ),
         (
             replace(HELLO, formats=("tokspec", "sqlite")),
@@ -129,22 +129,22 @@ def test_an_adapter_that_offers_nothing_yet() -> None:
         (
             replace(HELLO, choices={"unknown": "x"}),
             "choices",
-            "unknown is no choice of spec/08-choices.md; did you mean unknown_id?",
+            "unknown is not a choice of spec/08-choices.md; did you mean unknown_id?",
         ),
         (
             replace(HELLO, choices={"zzz": "x"}),
             "choices",
-            "zzz is no choice of spec/08-choices.md; remove it",
+            "zzz is not a choice of spec/08-choices.md; remove it",
         ),
         (
             replace(HELLO, choices={"unknown_id": "x"}),
             "choices",
-            "unknown_id has no option x; take one of error, skipped",
+            "unknown_id has no option x; use one of error, skipped",
         ),
         (
             replace(HELLO, encode_fields=("tokens", "ids", "spans")),
             "encode",
-            '{"text": "bug"} → {"tokens": ["b", "ug"]} lacks ids, spans; give all that encode_fields names',
+            '{"text": "bug"} → {"tokens": ["b", "ug"]} lacks ids, spans; give all fields of encode_fields',
         ),
     ],
     ids=["operations", "formats", "choice", "choice near none", "option", "fields"],
@@ -158,7 +158,7 @@ def test_a_description_that_is_wrong_in_one_step(hello: Hello, step: str, note: 
 
 def test_an_adapter_that_accepts_no_format() -> None:
     found = {step.name: step for step in tried(Scripted(replace(HELLO, formats=())))}
-    assert found["formats"].note.startswith("none is named; the suite writes tokspec, ")
+    assert found["formats"].note.startswith("no format is named; the suite writes tokspec, ")
     assert [step.name for step in found.values() if not step.right] == ["formats", "answers"]
 
 
@@ -178,8 +178,8 @@ def refuses(reason: str, message: str = "") -> Callable[[str, Any, Mapping[str, 
     [
         (lambda *asked: {"token": []}, "token: is an unknown key; did you mean tokens?; spec/10-protocol.md shows the result's shape"),
         (lambda *asked: {"tokens": "bug"}, 'tokens: "bug" is not of type "array"; spec/10-protocol.md shows the result\'s shape'),
-        (refuses("unknown_symbol", "b"), "refused as unknown_symbol: b; it has an answer, and what you do not offer is unsupported"),
-        (refuses("invalid_model"), "refused as invalid_model: without a message; it has an answer, and what you do not offer is unsupported"),
+        (refuses("unknown_symbol", "b"), "refused as unknown_symbol: b; it has an answer; if you do not offer it, refuse it as unsupported"),
+        (refuses("invalid_model"), "refused as invalid_model: without a message; it has an answer; if you do not offer it, refuse it as unsupported"),
         (lambda *asked: [], "protocol: returned a value of type 'list'; a result is a mapping; run your program by hand with this input"),
         (lambda *asked: 1 / 0, "crash: ZeroDivisionError: division by zero (test_smoke.py:{} in <lambda>); run your program by hand with this input; if it is the tokenizer that crashes, tokspec run judges it as it is"),
     ],
@@ -196,7 +196,7 @@ def test_an_operation_that_is_wrong(run: Callable[..., Any], note: str) -> None:
 @pytest.mark.parametrize(
     ("kind", "answer"),
     [
-        ("wordpiece", '{"text": "bug"} → {"tokens": ["[UNK]"]}; unsupported: bpe (no bpe), unigram (no unigram), bpe of bytes (no bpe), bpe of bytes without a pattern (no bpe), bpe of all bytes (no bpe), unigram behind ▁ (no unigram)'),
+        ("wordpiece", '{"text": "bug"} → {"tokens": ["[UNK]"]}; unsupported: bpe (no bpe), unigram (no unigram), bpe of bytes (no bpe), bpe of bytes without a pattern (no bpe), bpe of all bytes (no bpe), unigram after ▁ (no unigram)'),
         ("unigram", '{"text": "hug"} → {"tokens": ["<unk>"]}; unsupported: bpe (no bpe), wordpiece (no wordpiece), bpe of bytes (no bpe), bpe of bytes without a pattern (no bpe), bpe of all bytes (no bpe), wordpiece as BERT has it (no wordpiece)'),
     ],
 )  # fmt: skip
@@ -216,7 +216,7 @@ def test_an_adapter_for_bytes_alone_is_asked_about_them() -> None:
         return answer_of(model)
 
     kinds = ("bpe", "wordpiece", "unigram", "bpe of bytes without a pattern", "wordpiece as BERT has it")
-    others = ", ".join(f"{kind} (knows bytes only)" for kind in (*kinds, "unigram behind ▁"))
+    others = ", ".join(f"{kind} (knows bytes only)" for kind in (*kinds, "unigram after ▁"))
     answer = f'{{"text": "bug"}} → {{"tokens": ["b", "ug"]}}; unsupported: {others}'
     plain = [step for step in expected(encode=answer) if step.name != "beyond ASCII"]
     assert tried(Scripted(run=run)) == plain
@@ -226,7 +226,7 @@ def test_an_adapter_for_bytes_alone_is_asked_about_them() -> None:
     ("pre_tokenizer", "answered", "kind"),
     [
         ("bert", '{"text": "bug"} → {"tokens": ["[UNK]"]}', "wordpiece as BERT has it"),
-        ("metaspace", '{"text": "hug"} → {"tokens": ["<unk>"]}', "unigram behind ▁"),
+        ("metaspace", '{"text": "hug"} → {"tokens": ["<unk>"]}', "unigram after ▁"),
     ],
 )
 def test_an_adapter_with_a_fixed_pipeline_is_asked_about_that(pre_tokenizer: str, answered: str, kind: str) -> None:
@@ -237,7 +237,7 @@ def test_an_adapter_with_a_fixed_pipeline_is_asked_about_that(pre_tokenizer: str
 
     kinds = (
         *("bpe", "wordpiece", "unigram", "bpe of bytes", "bpe of bytes without a pattern", "bpe of all bytes"),
-        *("wordpiece as BERT has it", "unigram behind ▁"),
+        *("wordpiece as BERT has it", "unigram after ▁"),
     )
     others = ", ".join(f"{each} (fixed)" for each in kinds if each != kind)
     found = tried(Scripted(run=run))
@@ -249,7 +249,7 @@ def test_an_adapter_with_a_fixed_pipeline_is_asked_about_that(pre_tokenizer: str
     ("error", "note"),
     [
         (KeyError("merges"), "crash: KeyError: 'merges' (test_smoke.py:"),
-        (Refusal("invalid_model", "no merges"), "refused as invalid_model: no merges; it has an answer, and what "),
+        (Refusal("invalid_model", "no merges"), "refused as invalid_model: no merges; it has an answer; if you do "),
     ],
 )
 def test_what_a_type_that_it_does_not_have_comes_to_is_told(error: Exception, note: str) -> None:
@@ -261,11 +261,11 @@ def test_what_a_type_that_it_does_not_have_comes_to_is_told(error: Exception, no
     (wrong,) = (step for step in tried(Scripted(run=run)) if not step.right)
     assert wrong.note.startswith(f'unigram: {{"text": "hug"}} → {note}')
     remedy = "; if it has no unigram, refuse that as unsupported in load, with the reason"
-    assert wrong.note.endswith(remedy if isinstance(error, KeyError) else "what you do not offer is unsupported")
+    assert wrong.note.endswith(remedy if isinstance(error, KeyError) else "refuse it as unsupported")
 
 
 def test_an_adapter_that_answers_nothing_is_not_right() -> None:
-    pack = "a tokenizer with a vocabulary of its own is judged by a pack: tokspec run --pack NAME --model FILE"
+    pack = "a tokenizer with a built-in vocabulary is judged by a pack: tokspec run --pack NAME --model FILE"
     found = expected(encode='{"text": "bug"} → refused as unsupported: not yet')
     *others, last = tried(Scripted(run=refuses("unsupported", "not yet")))
     assert others == [step for step in found if step.name not in ("beyond ASCII", "unknown", "twice", "contradiction")]
@@ -382,7 +382,7 @@ class Trusting(Scripted):
 
 def test_a_model_that_cannot_be_may_come_to_anything_but_is_better_refused() -> None:
     better = "better refuse it as invalid_model"
-    assert tried(Trusting()) == expected(contradiction=f"{IMPOSSIBLE} comes to an answer; {better}")
+    assert tried(Trusting()) == expected(contradiction=f"{IMPOSSIBLE} leads to an answer; {better}")
 
     def run(operation: str, model: Any, input: Mapping[str, Any]) -> Any:
         if model["type"] == "bpe" and "ug" not in model["vocabulary"]:
@@ -392,7 +392,7 @@ def test_a_model_that_cannot_be_may_come_to_anything_but_is_better_refused() -> 
     (*others, last) = tried(Trusting(run=run))
     assert others == expected()[:-1]
     assert last.right
-    assert last.note.startswith(f"{IMPOSSIBLE} comes to crash: KeyError: 'ug' (test_smoke.py:")
+    assert last.note.startswith(f"{IMPOSSIBLE} leads to crash: KeyError: 'ug' (test_smoke.py:")
     assert last.note.endswith(f"; {better}")
 
 
@@ -407,7 +407,7 @@ def test_a_model_that_cannot_be_may_come_to_anything_but_is_better_refused() -> 
             {"tokens": ["[UNK]"], "ids": [7]},
             'the token "[UNK]" has the id 7, which is no token\'s; give the token of the id',
         ),
-        ({"tokens": ["[UNK]"], "ids": [1, 1]}, 'tokens ["[UNK]"], ids [1, 1]: there are not as many'),
+        ({"tokens": ["[UNK]"], "ids": [1, 1]}, 'tokens ["[UNK]"], ids [1, 1]: the numbers of tokens and ids differ'),
         ({"token": []}, "token: is an unknown key; did you mean tokens?; spec/10-protocol.md shows the result's shape"),
     ],
 )
@@ -439,7 +439,7 @@ def test_the_surface_of_an_unknown_token_is_right_where_the_choice_says_so(optio
         return {"tokens": ["x"], "ids": [[token for token, _ in model["tokens"]].index("<unk>")]}
 
     steps = {step.name: step for step in tried(Scripted(replace(HELLO, choices=options), run))}
-    right = '{"text": "x"} → an answer or a refusal of every model'
+    right = '{"text": "x"} → every model answers or refuses'
     assert steps["unknown"] == Step("unknown", not note, note or right)
 
 
@@ -515,7 +515,7 @@ def smoke(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tupl
 
 
 def test_the_command_says_what_to_do_next(smoke: Callable[..., tuple[int, list[str]]]) -> None:
-    better = f"{IMPOSSIBLE} comes to an answer; better refuse it as invalid_model"
+    better = f"{IMPOSSIBLE} leads to an answer; better refuse it as invalid_model"
     assert smoke("--impl", "smoked:Right") == (
         0,
         [
@@ -533,7 +533,7 @@ def test_the_command_names_the_first_step_to_mend_and_shows_it_safely(
     assert status == 1
     assert lines[:2] == [
         f"ok     hello: m\\u001b[2J{'e' * 295} … {'e' * 287} 1.0 (Python)",
-        "WRONG  operations: fly: not in spec/10-protocol.md; name only what stands there",
+        "WRONG  operations: fly: not in spec/10-protocol.md; name only operations that are listed there",
     ]
     assert lines[-2:] == ["", "not yet: fix operations first"]
 

@@ -162,8 +162,8 @@ def test_small_chapters_are_read_whole(monkeypatch: pytest.MonkeyPatch, tmp_path
 @pytest.mark.parametrize(
     ("chapter", "text", "message"),
     [
-        ("04-bpe", "# BPE\n\n### Merges\n", "3: Merges: is no clause, choice or erratum"),
-        ("04-bpe", "### bpe-enc-1 (MUST)\n", "1: bpe-enc-1 (MUST): is no clause, choice or erratum"),
+        ("04-bpe", "# BPE\n\n### Merges\n", "3: Merges: is not a clause, choice or erratum"),
+        ("04-bpe", "### bpe-enc-1 (MUST)\n", "1: bpe-enc-1 (MUST): is not a clause, choice or erratum"),
         ("04-bpe", CLAUSE.replace("MUST", "SHALL"), "1: BPE-ENC-1 (SHALL): needs a level, a rule and a line 'Source: …'"),
         ("04-bpe", CLAUSE.replace("Source: ", "From "), "1: BPE-ENC-1 (MUST): needs a level, a rule and a line 'Source: …'"),
         ("04-bpe", "### BPE-ENC-1 (MUST)\n\nSource: bpe.\n", "1: BPE-ENC-1 (MUST): needs a level, a rule and a line 'Source: …'"),
@@ -176,7 +176,7 @@ def test_small_chapters_are_read_whole(monkeypatch: pytest.MonkeyPatch, tmp_path
         ("08-choices", "### unknown_id\n", "1: unknown_id: needs two options or more, one of them the default"),
         ("08-choices", CHOICE.replace(" nothing | them |", ""), "1: unknown_id: needs two options or more, one of them the default"),
         ("08-choices", CHOICE + "\n" + CHOICE, "10: unknown_id: is defined twice; ids are never used again"),
-        ("10-protocol", "## Encodings\n\n| field | what | clauses |\n| --- | --- | --- |\n| `spans` | places | ENC-0 |\n", " Encodings: names ENC-0, which is no clause"),
+        ("10-protocol", "## Encodings\n\n| field | what | clauses |\n| --- | --- | --- |\n| `spans` | places | ENC-0 |\n", " Encodings: names ENC-0, which is not a clause"),
         ("errata", ERRATUM.replace("Why", "Because"), "1: E-1: needs the lines Where, Stated, Right and Why"),
         ("errata", "### E-1\n", "1: E-1: needs the lines Where, Stated, Right and Why"),
         ("errata", ERRATUM + "\n" + ERRATUM, "9: E-1: is defined twice; ids are never used again"),

@@ -50,8 +50,8 @@ def test_the_same_scalars_in_quotes_are_strings(tmp_path: Path, scalar: str) -> 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a: 1\nb: 2\na: 3\n", "x.yaml:3: a: is there twice; keep one"),
-        ("a: &x [1]\nb: 2\n", "x.yaml:1: a: has an anchor; leave it out, for nothing may refer to it"),
+        ("a: 1\nb: 2\na: 3\n", "x.yaml:3: a: appears twice; keep one"),
+        ("a: &x [1]\nb: 2\n", "x.yaml:1: a: has an anchor; leave it out, because nothing may refer to it"),
         ("a: *x\n", "x.yaml:1: a: is an alias; write the value out"),
         ("a: !!str 1\n", "x.yaml:1: a: has the tag tag:yaml.org,2002:str; write plain values"),
         (
@@ -67,20 +67,20 @@ def test_the_same_scalars_in_quotes_are_strings(tmp_path: Path, scalar: str) -> 
         ("[1]: 2\n", "x.yaml:1: has a key that is not a string; put it in quotes"),
         ("a: [1\n", "x.yaml:2: is not YAML: did not find expected ',' or ']'"),
         ("--- 1\n--- 2\n", "x.yaml:2: begins a second document; keep one in a file"),
-        ("a: 1\nb: \u200d\n", "x.yaml:2: holds a character that nobody can see; write it as \\u200D in double quotes"),
-        ("a: '\u00a0'\n", "x.yaml:1: holds a character that nobody can see; write it as \\u00A0 in double quotes"),
-        ("a: '\u202e'\n", "x.yaml:1: holds a character that nobody can see; write it as \\u202E in double quotes"),
-        ("a:\t1\n", "x.yaml:1: holds a character that nobody can see; write it as \\u0009 in double quotes"),
+        ("a: 1\nb: \u200d\n", "x.yaml:2: contains an invisible character; write it as \\u200D in double quotes"),
+        ("a: '\u00a0'\n", "x.yaml:1: contains an invisible character; write it as \\u00A0 in double quotes"),
+        ("a: '\u202e'\n", "x.yaml:1: contains an invisible character; write it as \\u202E in double quotes"),
+        ("a:\t1\n", "x.yaml:1: contains an invisible character; write it as \\u0009 in double quotes"),
         (
             "a: '\U000e0041'\n",
-            "x.yaml:1: holds a character that nobody can see; write it as \\U000E0041 in double quotes",
+            "x.yaml:1: contains an invisible character; write it as \\U000E0041 in double quotes",
         ),
-        ("a: 1.0e+999\n", "x.yaml:1: a: 1.0e+999 is beyond every double"),
+        ("a: 1.0e+999\n", "x.yaml:1: a: 1.0e+999 is beyond the range of a double"),
         (f"a: {'9' * 301}\n", "x.yaml:1: a: is a number of more than 300 digits"),
         ("\ufeffa: 1\n", "x.yaml:1: begins with a byte-order mark; save it as UTF-8 without one"),
         ("x" * (4 * 1024**2 + 1), "x.yaml: is larger than 4 MB; make several files of it"),
-        ("- " * 200, "x.yaml:1: [0][0][0]: is nested more than 50 deep"),
-        ("[" * 200, "x.yaml:1: [0][0][0]: is nested more than 50 deep"),
+        ("- " * 200, "x.yaml:1: [0][0][0]: is nested more than 50 levels deep"),
+        ("[" * 200, "x.yaml:1: [0][0][0]: is nested more than 50 levels deep"),
     ],
     ids=lambda value: value[:40] if "x.yaml" in value else "",
 )
@@ -95,7 +95,7 @@ def test_what_libyaml_finds_too_deep_is_refused_as_what_is_found_here(tmp_path: 
     with pytest.raises(DataError) as caught:
         read(tmp_path, text)
     # libyaml refuses it itself from 0.2.6 on, before it has told of any key
-    assert str(caught.value).replace("[0][0][0]: ", "") == "x.yaml:1: is nested more than 50 deep"
+    assert str(caught.value).replace("[0][0][0]: ", "") == "x.yaml:1: is nested more than 50 levels deep"
 
 
 def test_a_lone_surrogate_is_refused(tmp_path: Path) -> None:
@@ -107,7 +107,7 @@ def test_an_alias_bomb_is_refused_at_its_first_anchor(tmp_path: Path) -> None:
     lines = ["a0: &a0 [x, x]", *(f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]" for n in range(1, 40))]
     with pytest.raises(DataError) as caught:
         read(tmp_path, "\n".join(lines))
-    assert str(caught.value) == "x.yaml:1: a0: has an anchor; leave it out, for nothing may refer to it"
+    assert str(caught.value) == "x.yaml:1: a0: has an anchor; leave it out, because nothing may refer to it"
 
 
 def test_a_file_that_is_not_utf_8(tmp_path: Path) -> None:
@@ -127,4 +127,4 @@ def test_a_file_that_never_ends(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "x.yaml")
     with pytest.raises(DataError) as caught:
         read_yaml(tmp_path / "x.yaml", "x.yaml")
-    assert str(caught.value) == "x.yaml: is no ordinary file"
+    assert str(caught.value) == "x.yaml: is not a regular file"

@@ -107,7 +107,7 @@ def test_each_block_is_three_cases() -> None:
         {"expect": {"ids": [64]}},
         "the texts of the ids 64 to 70; most come back as one id",
     )
-    assert pairs.why == "the texts of the ids 64 to 70, each with another behind it; most come back as two ids"
+    assert pairs.why == "the texts of the ids 64 to 70, each with another after it; most come back as two ids"
 
 
 @pytest.mark.parametrize(
@@ -222,5 +222,5 @@ def test_what_fails_together_and_passes_alone_is_no_pass(folder: Path) -> None:
         "utf-8",
     )
     _, *lines, last = judged("--impl", "forgets:Forgets", "--in-process")
-    assert "toy-ids-0000 passes alone, and failed when all was asked" in lines
+    assert "toy-ids-0000 passes alone, but failed when everything was asked" in lines
     assert last.endswith(" does not conform: 8 cases = 8 pass")

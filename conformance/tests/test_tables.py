@@ -134,12 +134,12 @@ def test_every_row_is_a_request(table: Suite) -> None:
     [
         ({"a": "x"}, ("fail", "row 1 of 4: wrong answer")),
         ({"a": "x", "d": "y"}, ("fail", "row 1 of 4: wrong answer; 1 more: 4")),
-        ({"a": "x", "d": Refusal("invalid_input", "no")}, ("error", "row 4 of 4: refused as invalid_input where a refusal as unknown_id is due: no; 1 more: 1")),
+        ({"a": "x", "d": Refusal("invalid_input", "no")}, ("error", "row 4 of 4: refused as invalid_input where a refusal as unknown_id is expected: no; 1 more: 1")),
         ({"b": ValueError("oh"), "a": Unsupported("no")}, ("crash", "row 2 of 4: ValueError: oh")),
         ({"b": Unsupported("no b")}, ("unsupported", "row 2 of 4: no b")),
         ({"a": Unsupported("no"), "b": Unsupported("no")}, ("unsupported", "row 1 of 4: no; 1 more: 2")),
         (dict.fromkeys(RIGHT, Unsupported("no")), ("unsupported", "no")),
-        (dict.fromkeys(RIGHT, Refusal("no_segmentation", "")), ("error", "row 1 of 4: refused as no_segmentation where a result is due; 3 more: 2, 3, 4")),
+        (dict.fromkeys(RIGHT, Refusal("no_segmentation", "")), ("error", "row 1 of 4: refused as no_segmentation where a result is expected; 3 more: 2, 3, 4")),
         (dict.fromkeys(RIGHT, ValueError("oh")), ("crash", "every row: ValueError: oh")),
     ],
 )  # fmt: skip
@@ -176,7 +176,7 @@ def test_a_failing_table_shows_its_worst_row_and_names_the_others(table: Suite) 
         '  expected  text: "a"',
         '  actual    text: "x"',
         '  first     text: expected "a", actual "x"',
-        '  row 4     "d": answers where a refusal as unknown_id is due',
+        '  row 4     "d": answers where a refusal as unknown_id is expected',
         "  again     tokspec run",
     ]
 
@@ -302,9 +302,9 @@ def test_it_is_shown_with_its_rows(table: Suite, tmp_path: Path, capsys: pytest.
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (CASE + '    input: {text: "a"}\n', "x.yaml:5: cases[0]: has inputs, and so no input"),
-        (CASE + "    error: invalid_input\n", "x.yaml:5: cases[0]: has inputs, and so no error"),
-        (CASE + '    worked: [{at: "/text", from: "1"}]\n', "x.yaml:5: cases[0]: has inputs, and so no worked"),
+        (CASE + '    input: {text: "a"}\n', "x.yaml:5: cases[0]: has inputs, so it cannot have input"),
+        (CASE + "    error: invalid_input\n", "x.yaml:5: cases[0]: has inputs, so it cannot have error"),
+        (CASE + '    worked: [{at: "/text", from: "1"}]\n', "x.yaml:5: cases[0]: has inputs, so it cannot have worked"),
         (CASE.replace(', expect: {text: "a"}', ""), "x.yaml:10: cases[0].inputs[0]: needs exactly one of expect, one_of, by_choice, error"),
         (CASE.replace('text: "a", expect: {text: "a"}', 'text: "a", expect: {text: "a"}, error: invalid_input'), "x.yaml:10: cases[0].inputs[0]: needs exactly one of expect, one_of, by_choice, error"),
         (CASE.replace('text: "a", expect: {text: "a"}', 'txt: "a", expect: {text: "a"}'), "x.yaml:10: cases[0].inputs[0].txt: is an unknown key; did you mean text?"),

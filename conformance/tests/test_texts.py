@@ -68,7 +68,7 @@ def test_normal_forms_make_a_difference() -> None:
 @pytest.mark.parametrize(
     ("yaml", "message"),
     [
-        ("- a", "x.yaml:1: is no object of names to texts"),
+        ("- a", "x.yaml:1: is not an object that maps names to texts"),
         ("a: 1", "x.yaml:1: a: is neither a text nor {text: …, times: …}"),
         ("a: {text: b, times: 2, c: 1}", "x.yaml:1: a: is neither a text nor {text: …, times: …}"),
     ],

@@ -147,7 +147,7 @@ def test_a_long_answer_passes_or_is_refused_like_a_short_one() -> None:
     passed = judged(Answer(right))
     assert (passed.verdict, passed.detail, passed.reply) == (Verdict.PASS, "", truncate_reply(Answer(right)))
     due = judged(Answer(LONG), "bpe-unknown-token-not-there")
-    assert due.detail == f"answers where a refusal as unknown_symbol is due, in 80012 bytes that begin {BEGINNING}"
+    assert due.detail == f"answers where a refusal as unknown_symbol is expected, in 80012 bytes that begin {BEGINNING}"
 
 
 def test_of_a_long_value_one_error_is_looked_for() -> None:

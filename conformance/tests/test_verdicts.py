@@ -319,7 +319,7 @@ def test_no_result_may_hold_a_boolean_so_that_equality_tells_results_apart() -> 
 
 def test_a_refusal_where_an_answer_is_due() -> None:
     asked = case({"expect": BUG})
-    detail = "refused as unknown_symbol where a result is due"
+    detail = "refused as unknown_symbol where a result is expected"
     assert outcome(judged(asked, Refused("unknown_symbol", ""))) == ("error", detail, None)
     assert outcome(judged(asked, Refused("unknown_symbol", "m"))) == ("error", f"{detail}: m", None)
 
@@ -327,9 +327,9 @@ def test_a_refusal_where_an_answer_is_due() -> None:
 def test_a_refusal_that_is_due() -> None:
     asked = case({"error": "unknown_symbol"})
     assert outcome(judged(asked, Refused("unknown_symbol", "anything"))) == ("pass", "", None)
-    detail = "refused as invalid_model where a refusal as unknown_symbol is due: m"
+    detail = "refused as invalid_model where a refusal as unknown_symbol is expected: m"
     assert outcome(judged(asked, Refused("invalid_model", "m"))) == ("error", detail, None)
-    detail = "answers where a refusal as unknown_symbol is due"
+    detail = "answers where a refusal as unknown_symbol is expected"
     assert outcome(judged(asked, Answer(BUG))) == ("fail", detail, None)
 
 

@@ -107,7 +107,7 @@ def test_answers_that_are_right_only_in_company() -> None:
     assert [verdict for verdict, _ in outcomes(again)] == ["state leak"] * 4
     companies = [detail.rpartition('{"tokens": ["?"]} ')[2] for _, detail in outcomes(again)]
     assert companies[1:] == [
-        "alone, newly started",
+        "alone, in a new process",
         "in the shuffled order of seed 0",
         "in the shuffled order of seed 0, backwards",
     ]

@@ -1,4 +1,4 @@
-"""A conformance suite for tokenizers: spec, fixtures, and a harness that judges any implementation by them."""
+"""A conformance suite for tokenizers: a specification, fixtures, and a harness that judges implementations by them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __version__ = "0.3.0"
 
 
 def __getattr__(name: str) -> Any:
-    """Import what an adapter needs when it is wanted: the plugin is in every run of pytest, and needs nothing."""
+    """Import the names for adapters on first use: every run of pytest loads the plugin, which needs none of them."""
     if name in __all__:
         from tokspec import adapter
 

@@ -1,7 +1,7 @@
 """The entry point of ``tokspec`` and ``python -m tokspec``.
 
-An interruption ends it with status 130 whenever it comes: also while the command line is being imported, which is most
-of the time of a short command, and after its work is done.
+An interruption ends it with status 130 at any time: also while the command line is being imported, which takes most of
+the time of a short command, and after its work is done.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from types import FrameType
 
 
 def main() -> None:
-    """Run the command line, in a process that is ours alone."""
+    """Run the command line in a process that runs nothing else."""
     handles_interruptions = signal.getsignal(signal.SIGINT) is not signal.SIG_IGN  # as in the background of a shell
     if handles_interruptions:
         signal.signal(signal.SIGINT, _end_at_once)
@@ -25,7 +25,7 @@ def main() -> None:
         status = run_command_line(sys.argv[1:], owns_process=True)
         if handles_interruptions:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
-    except KeyboardInterrupt as interruption:  # between the lines above, by Ctrl-C or another signal
+    except KeyboardInterrupt as interruption:  # raised between the lines above, by Ctrl-C or another signal
         _end_at_once(getattr(interruption, "signal", signal.SIGINT), None)
     sys.exit(status)
 

@@ -1,4 +1,4 @@
-"""What an implementation in Python has to provide, and what it says of itself."""
+"""The interface of an implementation in Python, and the description that it gives of itself."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ class Hello:
 class Adapter(Protocol):
     """An implementation that the suite can judge.
 
-    ``load`` gets a model in the first of ``hello().formats`` that can express it and returns whatever ``run`` wants to
-    see again. ``run`` performs one operation and returns its result as ``spec/10-protocol.md`` lists it. Both raise
+    ``load`` gets a model in the first of ``hello().formats`` that can express it, and returns whatever ``run`` needs as
+    its ``model``. ``run`` performs one operation and returns its result as ``spec/10-protocol.md`` lists it. Both raise
     ``Refusal(reason, message)`` with a reason of ``spec/09-errors.md``, or ``Unsupported(message)``; any other
-    exception is a crash. A model that contradicts itself may be refused in either. Every string is a ``str``, also one
+    exception is a crash. A model that contradicts itself may be refused in either. Every string is a ``str``, even one
     with a lone surrogate, and a corpus is the corpus itself, never its name.
 
     >>> class Characters:
@@ -65,7 +65,7 @@ class Adapter(Protocol):
 
 
 def require_unicode(input: Mapping[str, Any]) -> None:
-    """Refuse an input with a lone surrogate, for a library that takes UTF-8.
+    """Refuse an input with a lone surrogate, for a library that works on UTF-8.
 
     Raises:
         Unsupported: a string in the input has no form in UTF-8.

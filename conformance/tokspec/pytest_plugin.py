@@ -1,6 +1,6 @@
 """``pytest --tokspec IMPLEMENTATION``: every case of the suite as a separate test.
 
-Nothing else of the suite is imported until one of the options is given.
+The rest of the suite is imported only if one of the options is given.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ _CASES: pytest.StashKey[Cases] = pytest.StashKey()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the options; they have their own group in ``pytest --help``."""
+    """Add the options, in their own group of ``pytest --help``."""
     group = parser.getgroup("tokspec", "conformance of tokenizers")
     group.addoption(
         "--tokspec",
         metavar="IMPLEMENTATION",
         help='judge NAME, NAME==VERSION, NAME@ENVIRONMENT, module:object or "PROGRAM ARGS"',
     )
-    group.addoption("--tokspec-cmd", help=argparse.SUPPRESS)  # a program, too, whatever it looks like
+    group.addoption("--tokspec-cmd", help=argparse.SUPPRESS)  # names a program, too, whatever it looks like
     group.addoption("--tokspec-in-process", action="store_true", help="run it in this process, for a debugger")
-    group.addoption("--tokspec-select", metavar="PATTERN", action="append", default=[], help="take these cases only")
-    group.addoption("--tokspec-choice", metavar="NAME=OPTION", action="append", default=[], help="hold it to an option")
-    group.addoption("--tokspec-fixtures-version", metavar="X.Y.Z", help="take the cases that stood in this version")
-    group.addoption("--tokspec-known-failures", metavar="FILE", help="failures that do not count")
+    group.addoption("--tokspec-select", metavar="PATTERN", action="append", default=[], help="select these cases only")
+    group.addoption("--tokspec-choice", metavar="NAME=OPTION", action="append", default=[], help="the option to use")
+    group.addoption("--tokspec-fixtures-version", metavar="X.Y.Z", help="only the cases that this version had")
+    group.addoption("--tokspec-known-failures", metavar="FILE", help="file of failures that do not count")
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> int | None:
-    """Run all of it in a child if an adapter runs in this process, which it could end with status 0."""
+    """Run pytest in a child process if an adapter runs in-process, because the adapter could end it with status 0."""
     option, is_worker = config.option, hasattr(config, "workerinput")  # xdist notices the end of its workers
     if not option.tokspec_in_process or option.tokspec is None or is_worker or not hasattr(os, "fork"):
         return None
@@ -52,11 +52,11 @@ def pytest_cmdline_main(config: pytest.Config) -> int | None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Start the implementation, before xdist starts workers; what is wrong with the options ends pytest."""
+    """Start the implementation before xdist starts its workers; a mistake in the options ends pytest."""
     option = session.config.option
     for name in ("tokspec", "tokspec_cmd", "tokspec_known_failures", "tokspec_fixtures_version"):
         given = getattr(option, name)
-        if given is not None and not given.strip():  # such as a variable that is empty; no default is meant
+        if given is not None and not given.strip():  # for example an empty variable; that does not mean the default
             raise pytest.UsageError(f"--{name.replace('_', '-')} is blank; give it a value, or leave it out")
     if option.tokspec is not None and option.tokspec_cmd is not None:
         raise pytest.UsageError("--tokspec and --tokspec-cmd name two implementations; give one")
@@ -72,12 +72,12 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         raise pytest.UsageError("no implementation is named; give --tokspec")
 
 
-#: The test that fails where something is wrong with the run and no case is to blame.
+#: The test that fails if something is wrong with the run and no case is to blame.
 _RUN = "tokspec::the run"
 
 
 class _Tally:
-    """Sees to it that a run that shows nothing is not a pass, nor one with a fault that no case is to blame for."""
+    """Makes sure that a run does not pass if it shows nothing, or if it has a fault that no case is to blame for."""
 
     def __init__(self) -> None:
         self.outcomes: set[str] = set()
@@ -98,7 +98,7 @@ class _Tally:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
-        """Take what a worker of xdist has to say."""
+        """Collect what a worker of xdist found wrong with its run."""
         self.problems += getattr(node, "workeroutput", {}).get("tokspec", [])
 
     @pytest.hookimpl(tryfirst=True)
@@ -119,7 +119,7 @@ class _Tally:
 
 
 class _Worker:
-    """Ends the implementation of a worker of xdist, and says there what was wrong with it."""
+    """Ends the implementation of a worker of xdist, and hands on to pytest's main process what was wrong with it."""
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         session.config.workeroutput["tokspec"] = session.config.stash[_CASES].close()  # type: ignore[attr-defined]
@@ -129,7 +129,7 @@ class _Worker:
 def pytest_make_collect_report(
     collector: pytest.Collector,
 ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
-    """Add the cases to whatever else is collected, in anybody's repository."""
+    """Add the cases to the other tests that are collected, in any repository."""
     report = yield
     cases = collector.config.stash.get(_CASES, None)
     if cases is not None and isinstance(collector, pytest.Session) and report.passed:

@@ -8,9 +8,9 @@ Derive a class from :class:`TokenizerTests` and give it the adapter; pytest runs
     class TestMine(TokenizerTests):
         adapter = Adapter
 
-For unittest derive it from both: ``class TestMine(TokenizerTests, unittest.TestCase)``.
+For unittest, derive the class from both: ``class TestMine(TokenizerTests, unittest.TestCase)``.
 
-The strategies, which are those of ``tokspec fuzz``, are for tests of one's own. Needs ``pip install hypothesis``.
+The strategies, the same as those of ``tokspec fuzz``, are for tests of your own. Needs ``pip install hypothesis``.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ __all__ = [
     "untrusted_texts",
 ]
 
-#: How often models are drawn while too little of them is supported, and how far apart the seeds are.
+#: How often models are drawn while too few requests are supported, and how far apart the seeds are.
 _ROUNDS, _APART = 10, 1_000_000_007
 
-#: How many requests are to be answered for each model; who supports everything is asked some fifteen.
+#: How many requests should be answered for each model; an implementation that supports everything gets some fifteen.
 _REQUESTS = 10
 
 
@@ -64,18 +64,19 @@ def differences(
     choices: Mapping[str, str] | None = None,
     known: Iterable[str] = (),
 ) -> list[str]:
-    """Look for differences from the reference, and return a description of each; none is an empty list.
+    """Look for differences from the reference, and return a description of each; the list is empty if there are none.
 
-    Where fewer requests are answered than ten for each model, as many models are drawn again, of families of which
-    something was answered, and again: what is not supported leaves the rest tested. A warning says if fewer than one
-    for each model were answered in the end.
+    If fewer than ten requests are answered for each model, the same number of models is drawn again, and if need be
+    again, from the families of which something was answered, so that the supported part is still tested. A warning says
+    if, in the end, fewer than one request was answered for each model.
 
     Args:
-        adapter: a class or a function that makes one, asked in this process, which it can end before anything is
-            reported; or the name of an installed one, ``module:Object`` or "PROGRAM ARGS", asked in its own process.
-        examples: how many models to draw, each with all that it is asked.
-        seed: of the examples; the same finds the same.
-        families: of models; the names of ``tokspec.fuzz.families.FAMILIES``.
+        adapter: a class or a function that creates one, which runs in this process and can end it before anything is
+            reported; or the name of an installed one, ``module:Object`` or "PROGRAM ARGS", which runs in its own
+            process.
+        examples: how many models to draw, each with all its requests.
+        seed: the seed of the examples; the same seed gives the same findings.
+        families: the families of models, by their names in ``tokspec.fuzz.families.FAMILIES``.
         choices: options that replace those that the adapter declares.
         known: clauses; findings that name one are left out.
 
@@ -110,11 +111,11 @@ def differences(
                 break
             families = tuple(each for each in families if campaign.tally.families[each]) or families
         if not replies:
-            raise DataError("no example was answered, and a test that asks nothing is not passed")
+            raise DataError("no example was answered, so the test shows nothing and does not pass")
         if not found and replies < examples:
-            said = f"{replies} of {tally.total()} requests were answered, and {examples} models were to be asked about"
+            said = f"{replies} of {tally.total()} requests were answered, and {examples} models were to be tested"
             warnings.warn(f"tokspec: only {said}", stacklevel=2)
-        # what was drawn again depends on the survey before
+        # the models that are drawn again depend on the survey of the earlier rounds
         again = f"differences(…, seed={seed}, examples={examples if number else '{}'}, families={given})"
         return ["\n".join(finding_lines(each, again.format(each.examples), checker)) for each in found]
 
@@ -154,7 +155,7 @@ def _options(choices: Mapping[str, str]) -> Mapping[str, str]:
 
 
 class TokenizerTests:
-    """A test that a port inherits: it agrees with the reference, and answers the same when it is asked again.
+    """A test that a port inherits: the port agrees with the reference, and gives the same answers when asked again.
 
     >>> class TestReference(TokenizerTests):
     ...     adapter = "reference"
@@ -162,15 +163,16 @@ class TokenizerTests:
     >>> TestReference().test_agrees_with_the_reference()
     """
 
-    #: A class or function that makes the adapter, a name, ``module:Object``, or a command. A class is asked in the
-    #: process of pytest, and a library that ends that process ends the tests; the others have a process of their own.
+    #: A class or function that creates the adapter, a name, ``module:Object``, or a command. A class or function runs
+    #: in the process of pytest, so a library that ends that process ends the tests; the others run in their own
+    #: process.
     adapter: ClassVar[Any] = None
 
-    #: How many models to draw, and the seed: a test is to end the same way each time.
+    #: How many models to draw, and the seed, so that a test ends the same way each time.
     examples: ClassVar[int] = 100
     seed: ClassVar[int] = 0
 
-    #: Families of models, options instead of those that are declared, and clauses that are known to be broken.
+    #: Families of models, options that replace the declared ones, and clauses that are known to be broken.
     families: ClassVar[Sequence[str]] = tuple(FAMILIES)
     choices: ClassVar[Mapping[str, str] | None] = None
     known: ClassVar[Iterable[str]] = ()

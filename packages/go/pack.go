@@ -41,7 +41,7 @@ func readPack(word string, hello Hello) (pack, error) {
 	if err != nil {
 		names, _ := fs.Glob(files, "packs/*")
 		there := strings.NewReplacer("packs/", "", ending, "").Replace(strings.Join(names, ", "))
-		return pack{}, fmt.Errorf("%s is no file and no pack; there are %s", word, there)
+		return pack{}, fmt.Errorf("%s is neither a file nor a pack; there are %s", word, there)
 	}
 	all, made := readBundle(), pack{file: word, seen: map[string]bool{}}
 	made.bundle = &bundle{Choices: all.Choices, Reasons: all.Reasons, Operations: all.Operations, Origins: all.Origins}
@@ -123,7 +123,7 @@ func (p *pack) setModel(file string) error {
 		return err
 	}
 	if !json.Valid(content) {
-		return fmt.Errorf("%s is no tokenizer.json: it is not JSON", file)
+		return fmt.Errorf("%s is not a tokenizer.json: it is not JSON", file)
 	}
 	digest := fmt.Sprintf("%x", sha256.Sum256(content))
 	isOf := digest == p.Model.SHA256 || slices.Contains(slices.Collect(maps.Values(p.Files)), digest)

@@ -18,7 +18,7 @@ var sweepParts = []string{"texts", "ids", "pairs"}
 var sweepWhys = map[string]string{
 	"texts": "each of the ids %d to %d, decoded alone",
 	"ids":   "the texts of the ids %d to %d; most come back as one id",
-	"pairs": "the texts of the ids %d to %d, each with another behind it; most come back as two ids",
+	"pairs": "the texts of the ids %d to %d, each with another after it; most come back as two ids",
 }
 
 // sweep is that of a pack: four digits for each part of each block, "...." where the makers of the pack do not agree.

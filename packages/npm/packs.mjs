@@ -15,7 +15,7 @@ export function readPack(pack, model, declared) {
   const file = !existsSync(pack) && existsSync(named) ? named : pack;
   if (!existsSync(file)) {
     const names = existsSync(FOLDER) ? readdirSync(FOLDER).map((name) => name.replace(ENDING, "")) : [];
-    throw new Error(`${pack} is no file and no pack; there are ${names.join(", ") || "none here"}`);
+    throw new Error(`${pack} is neither a file nor a pack; there are ${names.join(", ") || "none here"}`);
   }
   const [header, ...rows] = readFileSync(file, "utf8").trimEnd().split("\n").map((line) => JSON.parse(line));
   if (header.tokspec_recording !== 2 && header.tokspec_pack !== 1) throw new Error(`${file}:1: is not the header of a pack`);

@@ -5,7 +5,7 @@ const LEFT_OUT = "....";
 const PARTS = {
   texts: ["decode", "DEC-7", (ids) => `each of the ids ${ids}, decoded alone`],
   ids: ["encode", "ENC-1", (ids) => `the texts of the ids ${ids}; most come back as one id`],
-  pairs: ["encode", "ENC-1", (ids) => `the texts of the ids ${ids}, each with another behind it; most come back as two ids`],
+  pairs: ["encode", "ENC-1", (ids) => `the texts of the ids ${ids}, each with another after it; most come back as two ids`],
 };
 
 /** Return the cases of a sweep, one for each part of each block on which its makers agree. */

@@ -26,4 +26,4 @@ def test_a_model_is_printed(name: str, tmp_path: Path) -> None:
 def test_ranks_alone_are_not_read() -> None:
     file = model_file("r50k_base")
     done = CliRunner().invoke(group, ["model", "--read", str(file)])
-    assert str(done.exception).startswith(f"{file}: has no pattern, without which a text cannot be cut; ")
+    assert str(done.exception).startswith(f"{file}: has no pattern to split a text by; ")

@@ -143,8 +143,8 @@ def test_what_is_no_text_is_told_and_left_out(run: Any) -> None:
     status, printed, noted = run("record", "reference", "mine.jsonl", "--field", "body", *RECORD, "a.ndjson")
     assert (status, noted) == (
         2,
-        "left out: 1 record is no text, first mine.jsonl:2: has no field body; it has text\n"
-        "left out: 1 record is no text, first mine.jsonl:3: is no JSON\n",
+        "left out: 1 record without a text, first mine.jsonl:2: has no field body; it has text\n"
+        "left out: 1 record without a text, first mine.jsonl:3: is not JSON\n",
     )
     assert re.fullmatch(
         r"a\.ndjson: tokref [\d.]+ with tokenizer\.json: \d+ texts, [\d,]+ tokens; \d\.\d MB\n", printed
@@ -165,7 +165,7 @@ def test_what_is_no_text_is_told_and_left_out(run: Any) -> None:
         ),
         (
             ("record", "reference", "--model", "empty.json", "-o", "p.ndjson"),
-            "empty.json: is no tokenizer.json: it has no object model",
+            "empty.json: is not a tokenizer.json: it has no key model that holds an object",
         ),
         (
             ("record", "reference", "no", "--model", "tokenizer.json", "-o", "p.ndjson"),
@@ -173,7 +173,7 @@ def test_what_is_no_text_is_told_and_left_out(run: Any) -> None:
         ),
         (
             ("record", "none:Nothing", "--model", "tokenizer.json", "-o", "p.ndjson", "--add-special-tokens"),
-            "none:Nothing: adds no special tokens of post-processors on request; leave out --add-special-tokens",
+            "none:Nothing: cannot add the special tokens of post-processors; leave out --add-special-tokens",
         ),
         (
             ("record", "tokfast", "--model", "added.json", "-o", "p.ndjson", "--add-special-tokens"),
@@ -185,7 +185,7 @@ def test_what_is_no_text_is_told_and_left_out(run: Any) -> None:
         ),
         (
             ("record", "reference", "--model", "m.ndjson", "-o", "m.ndjson"),
-            "m.ndjson: --output: is what --model names, and would be replaced; give another",
+            "m.ndjson: --output: is the file that --model names, and would be overwritten; give another",
         ),
         (
             ("record", "reference", "--model", "tokenizer.json", "-o", "p.yaml"),
@@ -197,15 +197,18 @@ def test_what_is_no_text_is_told_and_left_out(run: Any) -> None:
         ),
         (
             ("record", "reference", "--model", "sentences.json", "-o", "p.ndjson"),
-            "tokref 0.3.0: answers no text: unsupported: sentences.json is a",
+            "tokref 0.3.0: does not answer any text: unsupported: sentences.json is a",
         ),
         (
             ("diff", "m.ndjson", "reference"),
-            "m.ndjson:1: ends within a line: it was cut off; take it from where it is whole, or record it again",
+            "m.ndjson:1: ends within a line: it was cut off; get a complete copy, or record it again",
         ),
         (("diff", "alone/a.ndjson", "reference"), "alone/a.ndjson: was made with tokenizer.json (sha256 "),
         (("diff", "a.ndjson", "reference", "--select", "fly"), "--select: fly matches nothing that was asked"),
-        (("diff", "a.ndjson", "reference", "wrong.py"), "FILES are for two implementations; the texts are those of"),
+        (
+            ("diff", "a.ndjson", "reference", "wrong.py"),
+            "FILES need two implementations; with a recording, the texts are those of",
+        ),
         (
             ("diff", "reference", "reference"),
             "this compares a side with itself; name another one, or give --model twice",

@@ -59,14 +59,14 @@ def test_a_killed_driver(place: Any, undisturbed: dict[str, bytes]) -> None:
 
 @pytest.mark.long
 def test_an_interruption(place: Any, undisturbed: dict[str, bytes]) -> None:
-    """It prints what it has, and the same command goes on."""
+    """It prints what it has, and the same command continues."""
     process = place.start("texts.txt", *UNITS, "-o", "again", "--jobs", "1")
     place.wait_for_results("again", 2)
     process.send_signal(signal.SIGINT)
     status, out, err = place.finish(process)
-    assert (status, err) == (2, "interrupted; the same command goes on\n")
+    assert (status, err) == (2, "interrupted; the same command continues\n")
     there = len(place.results("again"))
-    assert f"done: {there} of {len(undisturbed)} units; the same command goes on" in out.splitlines()
+    assert f"done: {there} of {len(undisturbed)} units; the same command continues" in out.splitlines()
     place.wait_until_gone()
     assert place.run("texts.txt", *UNITS, "-o", "again")[0] == 1
     assert place.results("again") == undisturbed

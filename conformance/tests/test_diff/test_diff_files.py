@@ -93,7 +93,7 @@ A and B differ in 7 (87.5 %) of 8 inputs, 77 bytes; 2 (10.5 %) of 19 tokens diff
 """
 
 ALIKE = "A  troubled 1 (trouble:Troubled)\nB  sound 1 (trouble:Sound)\n\n{}\n"
-TAKEN = "taken from {}, and not asked again: 1 of 1 unit compared earlier; remove the folder to ask again\n{}"
+TAKEN = "reused from {}: 1 of 1 unit compared earlier; remove the folder to compare again\n{}"
 
 
 @pytest.mark.long
@@ -179,7 +179,7 @@ def test_a_cause_becomes_a_case_with_a_small_model(place: Any) -> None:
     _, out, _ = place.run(
         "texts.txt", "--only-files", "--save", "found", sides=("trouble:Sound", "reference", *place.loaded)
     )
-    assert f"there already, and left as it is: {file.relative_to(place.folder)}" in out.splitlines()
+    assert f"already exists, and is left as it is: {file.relative_to(place.folder)}" in out.splitlines()
     assert file.read_text("utf-8") == "worked out"
 
 
@@ -243,7 +243,7 @@ def test_many_differences_take_no_longer(place: Any) -> None:
         ),
         (
             ("texts.txt", "--report", "found.html"),
-            "tokspec: found.html: --report: does not say by its end what to write; give .ndjson, .md or .xml\n",
+            "tokspec: found.html: --report: does not say by its suffix what to write; give .ndjson, .md or .xml\n",
         ),
     ],
 )

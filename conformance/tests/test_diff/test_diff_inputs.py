@@ -83,12 +83,12 @@ def test_json_lines_give_a_field_or_the_string_that_is_there_instead(tmp_path: P
     assert told(file) == [
         "bug",
         "pug",
-        "5: has in the field text no string (at 24)",
+        "5: has no string in the field text (at 24)",
         "7: has no field text; it has text.en (at 49)",
         "9: has no field text; it has id (at 69)",
         "11: is neither an object nor a string (at 80)",
-        "13: holds half of a surrogate pair, which is no character (at 85)",
-        "14: is no JSON (at 94)",
+        "13: holds half of a surrogate pair, which is not a character (at 85)",
+        "14: is not JSON (at 94)",
     ]
     assert [text for text in told(file, field="text.en") if not text[0].isdigit()] == ["pug", "hug", "mug"]
 
@@ -123,24 +123,26 @@ def test_parquet_gives_a_column_and_says_which_rows_have_nothing(tmp_path: Path)
     parquet.write_table(arrow.table({"text": texts, "id": range(len(texts))}), file, row_group_size=300)
     assert told(file) == [
         "bug",
-        "2: has in the column text nothing (at 1)",
+        "2: has nothing in the column text (at 1)",
         "pug",
         *map(str, range(1000)),
     ]
     with pytest.raises(DataError, match=r"a\.parquet: has no column body; it has text, id$"):
         told(file, field="body")
-    with pytest.raises(DataError, match=r"a\.parquet: has in the column id no strings but int64$"):
+    with pytest.raises(DataError, match=r"a\.parquet: has int64 in the column id, not strings$"):
         told(file, field="id")
     file.write_bytes(file.read_bytes()[:-5])
     (only,) = read_part(whole_file(file), Reading())
     assert isinstance(only, BadText)
-    assert only.why.startswith("is no Parquet, or is cut off: ")
+    assert only.why.startswith("is not Parquet, or is cut off: ")
     file.write_bytes(b"PAR1" + b"x" * 50 + b"\x20\0\0\0PAR1")  # a footer that cannot be
     (only,) = (text for part in find_parts(str(file), None, 1 << 20) for text in read_part(part, Reading()))
     assert isinstance(only, BadText)
-    assert only.why.startswith("is no Parquet, or is cut off: ")
+    assert only.why.startswith("is not Parquet, or is cut off: ")
     file.write_bytes(b"no table")
-    with pytest.raises(DataError, match=r"a\.parquet: is no Parquet: it does not begin with PAR1; say what it is with"):
+    with pytest.raises(
+        DataError, match=r"a\.parquet: is not Parquet: it does not begin with PAR1; say what it is with"
+    ):
         list(find_parts(str(file), None, 1 << 20))
 
 
@@ -156,4 +158,4 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path, name: str) -> None:
     os.mkfifo(tmp_path / name)
     with pytest.raises(DataError) as caught:
         told(tmp_path / name)
-    assert str(caught.value) == f"{tmp_path / name}: is no ordinary file"
+    assert str(caught.value) == f"{tmp_path / name}: is not a regular file"

@@ -80,7 +80,7 @@ def test_files_are_handed_over_as_texts_with_what_their_loader_is_told(tmp_path:
     (tmp_path / "mine.beside.json").write_text('{"special_tokens": {}}', "utf-8")
     with pytest.raises(DataError) as caught:
         read_user_model(tmp_path / "mine.tiktoken")
-    assert str(caught.value).startswith(f"{tmp_path / 'mine.beside.json'}: has no pattern, ")
+    assert str(caught.value).startswith(f"{tmp_path / 'mine.beside.json'}: has no pattern ")
 
 
 def test_what_is_no_text_stays_as_it_is(tmp_path: Path) -> None:
@@ -93,9 +93,9 @@ def test_what_is_no_text_stays_as_it_is(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("tokenizer.json", "{}", "is no tokenizer.json: it has no object model; give --format if it is something else"),
-        ("tokenizer.json", "[1]", "is no tokenizer.json: it has no object model; give --format if it is something else"),
-        ("tokenizer.json", '{"model": 3}', "is no tokenizer.json: it has no object model; give --format if it is something else"),
+        ("tokenizer.json", "{}", "is not a tokenizer.json: it has no key model that holds an object; give --format if it is something else"),
+        ("tokenizer.json", "[1]", "is not a tokenizer.json: it has no key model that holds an object; give --format if it is something else"),
+        ("tokenizer.json", '{"model": 3}', "is not a tokenizer.json: it has no key model that holds an object; give --format if it is something else"),
     ],
 )  # fmt: skip
 def test_what_is_no_model_is_refused(tmp_path: Path, name: str, content: str, message: str) -> None:
@@ -216,4 +216,4 @@ def test_a_model_that_is_a_pipe_is_not_waited_for(tmp_path: Path, name: str) -> 
     os.mkfifo(tmp_path / name)
     with pytest.raises(DataError) as caught:
         read_user_model(tmp_path / name)
-    assert str(caught.value) == f"{tmp_path / name}: is no ordinary file"
+    assert str(caught.value) == f"{tmp_path / name}: is not a regular file"

@@ -189,7 +189,7 @@ def test_it_may_be_packed_otherwise_renamed_and_moved(
     assert is_recording(str(moved))
     assert read_recording(moved).header == HEADER
     moved.write_bytes(compress(recording.read_bytes())[:-6])
-    with pytest.raises(DataError, match=r"other\.ndjson\.\w+:\d+: is cut off: its compressed data has no end; take it"):
+    with pytest.raises(DataError, match=r"other\.ndjson\.\w+:\d+: is cut off: its compressed data has no end; get a"):
         read_recording(moved)
 
 
@@ -225,7 +225,7 @@ def test_a_line_without_end_is_refused_before_it_is_decompressed(tmp_path: Path)
         read_recording(file, "a.ndjson.gz")
     seconds, (_, peak) = time.process_time() - begin, tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert str(caught.value) == "a.ndjson.gz:1: is longer than 16 MB, as no line of a recording is"
+    assert str(caught.value) == "a.ndjson.gz:1: is longer than 16 MB, which no line of a recording may be"
     assert peak < 5 * LONGEST_LINE
     assert seconds < 2
 
@@ -234,7 +234,7 @@ def edited(old: str, new: str) -> Callable[[bytes], bytes]:
     return lambda data: data.replace(old.encode(), new.encode(), 1)
 
 
-AGAIN = "take it from where it is whole, or record it again"
+AGAIN = "get a complete copy, or record it again"
 CHANGED = f"p: was changed after it was written: its digest is another; {AGAIN}"
 EDITS: dict[str, tuple[Callable[[bytes], bytes], str]] = {
     "nothing": (lambda data: b"", f"p: is empty; {AGAIN}"),
@@ -267,7 +267,7 @@ EDITS: dict[str, tuple[Callable[[bytes], bytes], str]] = {
     ),
     "a line that is wrapped": (
         edited('"Bug é"', '"Bu\ng é"'),
-        f"p:12: says that there are 9 records, and there are 10; {AGAIN}",
+        f"p:12: says that there are 9 records, but there are 10; {AGAIN}",
     ),
     "a comma that is gone": (
         edited("[0,4]", "[0 4]"),
@@ -275,11 +275,11 @@ EDITS: dict[str, tuple[Callable[[bytes], bytes], str]] = {
     ),
     "a record that is gone": (
         lambda data: re.sub(rb'\{"from":"texts/emoji.*\n', b"", data),
-        f"p:10: says that there are 9 records, and there are 8; {AGAIN}",
+        f"p:10: says that there are 9 records, but there are 8; {AGAIN}",
     ),
     "a record that is there twice": (
         lambda data: re.sub(rb'(\{"from":"texts/emoji.*\n)', rb"\1\1", data),
-        f"p:12: says that there are 9 records, and there are 10; {AGAIN}",
+        f"p:12: says that there are 9 records, but there are 10; {AGAIN}",
     ),
     "a record behind the end": (
         lambda data: data + b'{"from":"texts/words:bug","text":"bug"}\n',
@@ -287,7 +287,7 @@ EDITS: dict[str, tuple[Callable[[bytes], bytes], str]] = {
     ),
     "two recordings in one": (
         lambda data: data + data,
-        f"p:22: says that there are 9 records, and there are 20; {AGAIN}",
+        f"p:22: says that there are 9 records, but there are 20; {AGAIN}",
     ),
     "an empty line": (
         lambda data: data + b"\n",
@@ -311,11 +311,11 @@ EDITS: dict[str, tuple[Callable[[bytes], bytes], str]] = {
     ),
     "compression that the name does not tell": (
         gzip.compress,
-        "p: is compressed, and its name does not say so; let it end in .gz",
+        "p: is compressed, but its name does not say so; end the name in .gz",
     ),
     "other compression that the name does not tell": (
         lzma.compress,
-        "p: is compressed, and its name does not say so; let it end in .xz",
+        "p: is compressed, but its name does not say so; end the name in .xz",
     ),
 }
 
@@ -370,4 +370,4 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "a.ndjson")
     with pytest.raises(DataError) as caught:
         read_recording(tmp_path / "a.ndjson", "a.ndjson")
-    assert str(caught.value) == "a.ndjson: is no ordinary file"
+    assert str(caught.value) == "a.ndjson: is not a regular file"

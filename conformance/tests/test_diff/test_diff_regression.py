@@ -259,12 +259,12 @@ def test_a_tokenizer_without_any_answer_is_one_line_and_leaves_no_folder(pyteste
     result = pytester.runpytest("-p", "no:cacheprovider")
     result.assert_outcomes(failed=6)
     assert [" ".join(line.split()) for line in result.outlines if line.startswith("E ")] == [
-        "E tokspec.base.errors.DataError: test_mine.Raises: answers no text: "
+        "E tokspec.base.errors.DataError: test_mine.Raises: does not answer any text: "
         "crash: SystemExit: 0 (test_mine.py:3 in encode)",
         "E tokspec.base.errors.DataError: <lambda>: gave no reply 100 times in a row, the last time "
         "protocol: the result holds nan, which is not JSON",
-        'E tokspec.base.errors.DataError: <lambda>: answers no text: protocol: ids: null is not of type "array"',
-        "E tokspec.base.errors.DataError: <lambda>: answers no text: "
+        'E tokspec.base.errors.DataError: <lambda>: does not answer any text: protocol: ids: null is not of type "array"',
+        "E tokspec.base.errors.DataError: <lambda>: does not answer any text: "
         'protocol: ids/0: 0.5 is not of types "null", "integer"',
         "E LookupError: none",
         "E tokspec.base.errors.AdapterFault: crash: LookupError: none (test_mine.py:14 in encode)",

@@ -80,8 +80,8 @@ def test_files_of_every_kind(tmp_path: Path) -> None:
     assert found == [
         (0, "one"),
         (16, "bad: has no field text; it has body"),
-        (32, "bad: is no JSON"),
-        (38, "bad: has in the field text no string"),
+        (32, "bad: is not JSON"),
+        (38, "bad: has no string in the field text"),
         (0, "four"),
         (5, "five"),
         (0, "six"),
@@ -108,7 +108,7 @@ def test_groups_of_rows(tmp_path: Path) -> None:
     assert records(planned([file], 10**6)) == whole
     (tmp_path / "b.parquet").write_bytes(file.read_bytes()[:-10])
     (bad,) = records(planned([tmp_path / "b.parquet"], 1))
-    assert bad[1].startswith("bad: is no Parquet, or is cut off")
+    assert bad[1].startswith("bad: is not Parquet, or is cut off")
 
 
 def test_an_address(tmp_path: Path) -> None:
@@ -143,7 +143,7 @@ def test_a_plan_is_read_as_it_was_written(tmp_path: Path) -> None:
     lines = (tmp_path / "plan.ndjson").read_text().splitlines()
     assert [Unit.from_json(json.loads(line)) for line in lines[1:]] == units
     (tmp_path / "plan.ndjson").write_text("{}\n")
-    with pytest.raises(DataError, match=r"plan.ndjson:1: is no plan of a comparison; give another folder"):
+    with pytest.raises(DataError, match=r"plan.ndjson:1: is not the plan of a comparison; give another folder"):
         read_header(tmp_path)
 
 
@@ -169,7 +169,7 @@ def test_a_plan_of_somebody_else_is_refused(tmp_path: Path, line: str) -> None:
     file.write_text(f"{line}\n")
     with pytest.raises(DataError) as caught:
         read_header(tmp_path)
-    assert str(caught.value) == f"{file}:1: is no plan of a comparison; give another folder with --output"
+    assert str(caught.value) == f"{file}:1: is not the plan of a comparison; give another folder with --output"
 
 
 def test_a_result_of_somebody_else_is_refused(tmp_path: Path) -> None:
@@ -182,7 +182,7 @@ def test_a_result_of_somebody_else_is_refused(tmp_path: Path) -> None:
         file.write_text(content)
         with pytest.raises(DataError) as caught:
             read_result(tmp_path, unit.id)
-        assert str(caught.value) == f"{file}: is no result of a unit; remove it, and start again"
+        assert str(caught.value) == f"{file}: is not the result of a unit; remove it, and start again"
 
 
 @pytest.mark.parametrize("name", ["lock", "results", "models", "results/ab", "plan.ndjson"])
@@ -212,7 +212,7 @@ def test_pipes_and_devices_are_not_read(tmp_path: Path) -> None:
     for read, name in reads:
         with pytest.raises(DataError) as caught:
             read()
-        assert str(caught.value) == f"{name}: is no ordinary file"
+        assert str(caught.value) == f"{name}: is not a regular file"
 
 
 def test_a_sample_is_the_same_each_time(tmp_path: Path) -> None:
@@ -226,7 +226,11 @@ def test_a_sample_is_the_same_each_time(tmp_path: Path) -> None:
 
 def test_the_first_place_of_each_reason_stays(tmp_path: Path) -> None:
     units = [Unit(name * 4, ()) for name in "abcd"]
-    bad = [["is not UTF-8 at its byte 0", "is not UTF-8 at its byte 1"], ["is not UTF-8 at its byte 2"], ["is no JSON"]]
+    bad = [
+        ["is not UTF-8 at its byte 0", "is not UTF-8 at its byte 1"],
+        ["is not UTF-8 at its byte 2"],
+        ["is not JSON"],
+    ]
     for unit, reasons in zip(units, bad, strict=False):
         tally = Tally()
         for at, reason in enumerate(reasons):
@@ -235,7 +239,7 @@ def test_the_first_place_of_each_reason_stays(tmp_path: Path) -> None:
     total = sum_results(tmp_path, units)
     assert total.bad == {
         "is not UTF-8": [3, "aaaa at 0", "is not UTF-8 at its byte 0"],
-        "is no JSON": [1, "cccc at 0", "is no JSON"],
+        "is not JSON": [1, "cccc at 0", "is not JSON"],
     }
     assert find_done(tmp_path, units) == {"aaaa", "bbbb", "cccc"}
 
@@ -265,4 +269,4 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "a.txt")
     with pytest.raises(DataError) as caught:
         planned([tmp_path / "a.txt"], 10)
-    assert str(caught.value) == f"{tmp_path / 'a.txt'}: is no ordinary file"
+    assert str(caught.value) == f"{tmp_path / 'a.txt'}: is not a regular file"

@@ -75,7 +75,7 @@ def test_a_malformed_answer_to_a_case_is_a_difference(program: Callable[[str], s
 def test_malformed_answers_tell_probe_nothing(program: Callable[[str], str], run: Run, result: str) -> None:
     status, printed, noted = run("probe", "--impl", program(result), "--select", "bpe-encode-late-merge")
     first = f"first bpe-encode-late-merge: protocol: {MALFORMED[result]}"
-    said = f"no answer to any of the questions (1), so nothing is told; {first}"
+    said = f"no answer to any of the questions (1), so nothing is known about its choices; {first}"
     assert (status, printed.splitlines()[-1], noted) == (1, said, "")
 
 
@@ -85,7 +85,7 @@ def test_answers_that_nothing_explains_tell_probe_nothing(program: Callable[[str
         1,
         [
             "1 answer that no choice explains: bpe-encode-late-merge",
-            "no answer that any choice explains, so nothing is told",
+            "no choice explains any of its answers, so nothing is known about its choices",
         ],
     )
 
@@ -93,13 +93,13 @@ def test_answers_that_nothing_explains_tell_probe_nothing(program: Callable[[str
 @pytest.mark.slow  # on a machine with much to do, smoke may be done before the end of the program is noticed
 def test_who_ends_after_every_answer_is_no_success(program: Callable[[str], str], run: Run) -> None:
     status, printed, _ = run("smoke", "--impl", program("ENDS"))
-    said = "crash: exit status 0; answer all requests, whatever their number, and end after bye alone (PROTO-3)"
+    said = "crash: exit status 0; answer all requests, however many there are, and end only after bye (PROTO-3)"
     assert (status, printed.splitlines()[-3:]) == (
         1,
         [f"WRONG  process: {said}", "", "not yet: fix process first"],
     )
     status, printed, _ = run("probe", "--impl", program("ENDS"), "--select", "bpe-encode-late-merge*")
-    assert (status, printed.splitlines()[-1]) == (1, "not well: crash: exit status 0; no question is to blame")
+    assert (status, printed.splitlines()[-1]) == (1, "did not end well: crash: exit status 0; no question is to blame")
 
 
 @pytest.mark.long
@@ -108,4 +108,4 @@ def test_a_recording_of_who_ends_after_every_answer_says_so(program: Callable[[s
     Path("tokenizer.json").write_text('{"model": {"type": "BPE", "vocab": {"b": 0, "ug": 1}, "merges": []}}')
     command = ("record", program("ENDS"), "--model", "tokenizer.json", "--made", "0", "-o", "r.ndjson")
     status, _, noted = run(*command)
-    assert (status, noted.splitlines()[-1]) == (2, "not well: crash: exit status 0; no text is to blame")
+    assert (status, noted.splitlines()[-1]) == (2, "did not end well: crash: exit status 0; no text is to blame")

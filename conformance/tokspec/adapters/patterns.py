@@ -1,4 +1,4 @@
-"""What the reference's reader tells of a pattern: the sets by which it tells characters apart, and its alternatives."""
+"""Read a pattern with the reference's reader: the sets by which it tells characters apart, and its alternatives."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tokref.patterns import ALIKE, Pattern, PatternReader, compile_pattern
 from tokref.reading.ceilings import refuse_heavy_pattern
 from tokspec.adapter import Refusal
 
-#: What the reader writes for an atom: sets, line feeds, bounds of words, ends of the text, and what is around them.
+#: The reader's output for an atom: sets, line feeds, word boundaries, ends of the text, and the syntax around them.
 _WRITTEN = regex.compile(
     r"(?P<set>\[(?:[^][\\]|\\.|(?&set))*\])|(?P<line>\\n\??)|(?P<word>\\[bB])|\\[AZzG]|\(\?(?:[:>=!]|<[=!])|[|)]",
     regex.DOTALL,
@@ -23,9 +23,9 @@ _GROUP = regex.compile(r"\(\?(?:[:>=!]|<[=!])|\((?!\?)")
 def read_sets(
     sources: Sequence[str], options: Mapping[str, str]
 ) -> tuple[dict[str, str], list[tuple[str, regex.Pattern[str]]]]:
-    r"""Return the sets of some patterns under options of choices, and the patterns' alternatives, compiled.
+    r"""Return the character sets of some patterns under options of choices, and the patterns' compiled alternatives.
 
-    A key is a set as the package ``regex`` writes it; its value is how a pattern first wrote that set.
+    A key is a set as the package ``regex`` writes it; its value is the set as it is first written in a pattern.
 
     Raises:
         Refusal: with the reference's reason; also ``unsupported`` where more than sets tells characters apart.
@@ -46,7 +46,7 @@ def read_sets(
 
 
 def matches_nothing(source: str, texts: Sequence[str], options: Mapping[str, str]) -> bool:
-    """Say whether a pattern has a match of no character in one of some texts; one that is refused has none.
+    """Return whether a pattern has an empty match in one of some texts; a pattern that is refused has none.
 
     >>> matches_nothing("a*", ["b"], {}), matches_nothing("a+", ["b"], {})
     (True, False)
@@ -65,7 +65,7 @@ _SECONDS = 1.0
 
 
 def alike(character: str) -> Sequence[str]:
-    """Return all characters that have the same simple case folding; none if a character has no case.
+    """Return all characters with the same simple case folding as a character; none if it has no case.
 
     >>> alike("s"), alike("1")
     (['S', 's', 'ſ'], ())
@@ -109,7 +109,7 @@ class _SetReader(PatternReader):
         start = self.place
         written = super().atom(depth)
         source = self.source[start : self.place]
-        if source.startswith("("):  # what it groups was read as atoms
+        if source.startswith("("):  # the atoms in the group were read already
             at = len(written) if _GROUP.match(written) else 0
         else:
             at = 0

@@ -1,4 +1,4 @@
-"""Releases of libraries in other languages: an adapter of ours, built for a release by the registry's client.
+"""Releases of libraries in other languages: an adapter of the suite, built for a release by the registry's client.
 
 ``gpt-tokenizer==2.9.0`` is the adapter of ``gpt-tokenizer`` with that release from npm. The list of adapters says how
 each is named and what its library is called in its registry. The suite copies an adapter's sources into a folder of the
@@ -23,10 +23,10 @@ from tokspec.base.errors import DataError
 from tokspec.base.files import adapters_folder
 from tokspec.suite.strict_yaml import read_yaml
 
-#: What a folder of sources is made of; what was built or installed is not.
+#: How the names of source files end; files that were built or installed don't count.
 _SOURCES = (".mjs", ".go", ".rs", "package.json", "go.mod", "go.sum", "Cargo.toml")
 
-#: The folders that go with each adapter of a registry; cargo wants all programs that a manifest names.
+#: The folders that each adapter of a registry needs; cargo needs all programs that a manifest names.
 _SHARED = {"npm": ("javascript",), "go": (".", "protocol"), "crate": (".", "kitoken", "llm-tokenizer", "tiktoken-rs")}
 
 #: The client of each registry.
@@ -35,7 +35,7 @@ _CLIENTS = {"npm": "npm", "go": "go", "crate": "cargo"}
 
 @dataclass(frozen=True)
 class AdapterProgram:
-    """An adapter that is a program: its name, the registry and name of its library, and the words that start it.
+    """An adapter that is a program: its name, the registry and name of its library, and the command that starts it.
 
     ``place`` is the folder of its sources, and ``module`` the folder of the adapter in it.
     """
@@ -48,7 +48,7 @@ class AdapterProgram:
     command: tuple[str, ...]
 
     def build(self, spec: str, version: str) -> tuple[str, ...]:
-        """Return the command that starts it with a release; build it if it is not there.
+        """Return the command that starts the adapter with a release of its library; build it if it is missing.
 
         Raises:
             DataError: it cannot be built: there is no such release, or no client.
@@ -72,12 +72,12 @@ class AdapterProgram:
 
     @property
     def said(self) -> str:
-        """All that makes it another program: the names of its sources, and a hash of each."""
+        """The identity of the program: the names of its source files, with a hash of each."""
         hashes = ((file, hashlib.sha256(file.read_bytes()).hexdigest()) for file in self.sources())
         return "\n".join(f"{file.relative_to(self.place)} {digest}" for file, digest in hashes)
 
     def sources(self) -> Iterator[Path]:
-        """Return the files of which it is made."""
+        """Return the source files of the adapter."""
         for name in dict.fromkeys((*_SHARED[self.registry], self.module)):
             yield from sorted(file for file in (self.place / name).iterdir() if file.name.endswith(_SOURCES))
 
@@ -105,7 +105,7 @@ def find_program(name: str) -> AdapterProgram | None:
 
 
 def client_of(registry: str, spec: str) -> str:
-    """Return the program that asks a registry.
+    """Return the path of a registry's client.
 
     Raises:
         DataError: it is not installed; ``spec`` is what needs it.
@@ -117,12 +117,12 @@ def client_of(registry: str, spec: str) -> str:
 
 
 def program_names() -> list[str]:
-    """Return the names of all adapters that are programs, of which a release can be named."""
+    """Return the names of all adapters that are programs; a user can name a release of each."""
     return sorted(_programs())
 
 
 def sources() -> Iterator[tuple[Path, Path]]:
-    """Return the files of which all programs are made, and the list of adapters: each with its place in the folder."""
+    """Return the source files of all programs, and the list of adapters, each with its path in the adapters' folder."""
     here = adapters_folder()
     files = {file for program in _programs().values() for file in program.sources()}
     yield from ((file, file.relative_to(here)) for file in sorted({here / "adapters.yaml", *files}))

@@ -58,14 +58,14 @@ FIELDS: Mapping[str, Callable[[EncodedToken], Any]] = {
     "word_ids": lambda token: token.word,
     "sequence_ids": lambda token: token.sequence,
 }
-"""The fields of an encoding that have an entry for each token, and the entry."""
+"""The fields of an encoding that have an entry for each token, and the function that returns the entry."""
 
 
 @dataclass(frozen=True)
 class ReferenceRequest:
     """A tokenizer, the choices, and the input of an operation; a value of a wrong type is refused as ``invalid_input``.
 
-    Another implementation of the same operations overrides what it computes itself.
+    Another implementation of the same operations overrides the methods whose results it computes itself.
 
     >>> ReferenceRequest(Tokenizer(), Choices(), {"text": "bug"}).normalize()
     {'text': 'bug'}
@@ -80,12 +80,12 @@ class ReferenceRequest:
 
     @property
     def model(self) -> Any:
-        """The model, which the table of operations has found to be of the right type."""
+        """The model, whose type the table of operations has checked."""
         return self.tokenizer.model
 
     @property
     def words(self) -> Words:
-        """The words of the corpus, in the order first met; those of texts are counted."""
+        """The words of the corpus with their counts, in order of first occurrence; in texts, the words are counted."""
         return read_words(self.input.get("corpus", {}), self.tokenizer, self.choices)
 
     @property
@@ -129,12 +129,12 @@ class ReferenceRequest:
         return numbers
 
     def some_numbers(self, key: str) -> list[int]:
-        """Return a list of integers from 0, empty where none is given."""
+        """Return a list of integers from 0; it is empty if the input has none."""
         return self.numbers(key) if key in self.input else []
 
     @property
     def steps(self) -> list[list[int]]:
-        """The ids of a stream in its steps, each of which is one id unless they are given."""
+        """The ids of a stream, grouped by step; each step has one id unless the input has steps."""
         if ("ids" in self.input) == ("id_steps" in self.input):
             raise InputError("invalid_input", "a stream needs either ids or id_steps")
         if "ids" in self.input:
@@ -146,12 +146,12 @@ class ReferenceRequest:
         return steps
 
     def boolean(self, key: str, default: bool) -> bool:
-        """Return a boolean, or what holds where none is given."""
+        """Return a boolean, or the default if the input has none."""
         boolean: bool = self._read(key, read_boolean) if key in self.input else default
         return boolean
 
     def special(self, key: str, default: SpecialTokens) -> SpecialTokens:
-        """Return "all" or a list of strings, or what holds where none is given."""
+        """Return "all" or a list of strings, or the default if the input has neither."""
         if key not in self.input:
             return default
         return "all" if self.input[key] == "all" else self.texts(key)
@@ -168,7 +168,7 @@ class ReferenceRequest:
         return self.boolean("skip_special_tokens", default=False)
 
     def text_and_pair(self) -> list[str]:
-        """Return the one text or the two that are encoded as one input."""
+        """Return the text, or the two texts of a pair, that are encoded as one input."""
         return [self.text(key) for key in ("text", "pair") if key == "text" or key in self.input]
 
     def size(self) -> bpe.Target:
@@ -176,11 +176,11 @@ class ReferenceRequest:
         return bpe.Target(vocabulary_size=self.number("vocabulary_size"))
 
     def after_steps(self) -> bpe.Target:
-        """Return the target of a training that stops after as many merges as have been done (0 unless given)."""
+        """Return the target of a training that stops after ``steps`` merges (0 unless given)."""
         return bpe.Target(merge_count=self.number("steps") if "steps" in self.input else 0)
 
     def first(self, rows: Sequence[Any]) -> list[Any]:
-        """Cut a complete list after as many rows as ``first`` says; without it, all are wanted."""
+        """Return the first rows of a complete list, as many as ``first`` says, or all of them without ``first``."""
         return list(rows[: self.number("first")] if "first" in self.input else rows)
 
     def _read(self, key: str, reader: Callable[[Any], Any]) -> Any:
@@ -235,12 +235,12 @@ class ReferenceRequest:
         return _fields(encoding, self.encode_fields)
 
     def encode_batch(self) -> Result:
-        """Answer ``encode_batch``; every input is an object as that of ``encode``."""
+        """Answer ``encode_batch``; each of its inputs has the form of an input of ``encode``."""
         inputs = [replace(self, input=input).text_and_pair() for input in self.objects("inputs")]
         return {"encodings": [_fields(encoding, self.encode_fields) for encoding in self.encodings(inputs)]}
 
     def encode_parts(self) -> Result:
-        """Answer ``encode_parts``: the ids of the parts of a prompt together."""
+        """Answer ``encode_parts``: the ids of all parts of a prompt."""
         encoding = self.prompt(self.parts, self.boolean("add_special_tokens", default=True))
         return {"ids": [token.id for token in encoding.tokens]}
 
@@ -257,7 +257,7 @@ class ReferenceRequest:
         return parts
 
     def decode(self) -> Result:
-        """Answer ``decode``, of either tokens or ids."""
+        """Answer ``decode`` for either tokens or ids."""
         if ("tokens" in self.input) == ("ids" in self.input):
             raise InputError("invalid_input", "decoding needs either tokens or ids")
         if "ids" in self.input:
@@ -267,7 +267,7 @@ class ReferenceRequest:
         return {"text": tokref.decode(tokens, self.tokenizer, self.choices, self.skips_special_tokens)}
 
     def decode_stream(self) -> Result:
-        """Answer ``decode_stream``: what becomes known with each id, or with each step of a stream that is ended."""
+        """Answer ``decode_stream``: the text that each id completes, or each step if the stream is ended."""
         if not self.boolean("end", default=False):
             parts = tokref.decode_stream(self.numbers("ids"), self.tokenizer, self.choices, self.skips_special_tokens)
             return {"parts": parts}
@@ -285,7 +285,7 @@ class ReferenceRequest:
         return tokref.TextStream(self.tokenizer, self.choices, self.skips_special_tokens)
 
     def decode_until(self) -> Result:
-        """Answer ``decode_until``: the parts of a stream up to a stop, its end, and what it was."""
+        """Answer ``decode_until``: the parts of a stream up to a stop, the end, and the stop that was found."""
         stream = tokref.decode_until(
             self.steps,
             self.tokenizer,
@@ -311,7 +311,7 @@ class ReferenceRequest:
         return {"bytes": b"".join(parts).hex()}
 
     def decode_with_offsets(self) -> Result:
-        """Answer ``decode_with_offsets``: the text, and at which character of it each id begins."""
+        """Answer ``decode_with_offsets``: the text, and the index of the character at which each id begins."""
         text, offsets = tokref.decode_with_offsets(self.numbers("ids"), self.tokenizer, self.choices)
         return {"text": text, "offsets": offsets}
 
@@ -320,47 +320,47 @@ class ReferenceRequest:
         return {"words": [list(row) for row in self.words.items()]}
 
     def bpe_alphabet(self) -> Result:
-        """Answer ``base_vocabulary`` of BPE."""
+        """Answer ``base_vocabulary`` for BPE."""
         special_tokens, suffix = self.tokenizer.special_tokens, self.model.end_of_word_suffix
         return {"vocabulary": list(bpe.base_vocabulary(self.words, special_tokens, suffix))}
 
     def wordpiece_alphabet(self) -> Result:
-        """Answer ``base_vocabulary`` of WordPiece, with the prefix of the model."""
+        """Answer ``base_vocabulary`` for WordPiece, with the prefix of the model."""
         special_tokens, prefix = self.tokenizer.special_tokens, self.model.continuing_prefix
         return {"vocabulary": list(wordpiece.wordpiece_alphabet(self.words, special_tokens, prefix))}
 
     def train_bpe(self) -> Result:
-        """Answer ``train`` of BPE."""
+        """Answer ``train`` for BPE."""
         training = self.bpe_training(read_target(self.input))
         return {"vocabulary": list(training.vocabulary), "merges": [[left, right] for left, right, _ in training.steps]}
 
     def train_wordpiece(self) -> Result:
-        """Answer ``train`` of WordPiece, whose merges are not part of the model."""
+        """Answer ``train`` for WordPiece, whose merges are not part of the model."""
         return {"vocabulary": list(self.wordpiece_training(self.size()).vocabulary)}
 
     def train_unigram(self) -> Result:
-        """Answer ``train`` of Unigram."""
+        """Answer ``train`` for Unigram."""
         return {"tokens": [list(row) for row in self.unigram_training().model.weights.items()]}
 
     def bpe_steps(self) -> Result:
-        """Answer ``training_trace`` of BPE: each merge with the count that it had."""
+        """Answer ``training_trace`` for BPE: each merge with the count that it had."""
         return {"steps": [list(step) for step in self.bpe_training(read_target(self.input)).steps]}
 
     def wordpiece_steps(self) -> Result:
-        """Answer ``training_trace`` of WordPiece: each merge with the score that it had."""
+        """Answer ``training_trace`` for WordPiece: each merge with the score that it had."""
         steps = self.wordpiece_training(self.size()).steps
         return {"steps": [[left, right, float(score)] for left, right, score in steps]}
 
     def unigram_sizes(self) -> Result:
-        """Answer ``training_trace`` of Unigram: the sizes of the vocabulary before the first step and after each."""
+        """Answer ``training_trace`` for Unigram: the sizes of the vocabulary before the first step and after each."""
         return {"sizes": list(self.unigram_training().sizes)}
 
     def bpe_state(self) -> Result:
-        """Answer ``training_state`` of BPE."""
+        """Answer ``training_state`` for BPE."""
         return _state(self.bpe_training(self.after_steps()))
 
     def wordpiece_state(self) -> Result:
-        """Answer ``training_state`` of WordPiece."""
+        """Answer ``training_state`` for WordPiece."""
         return _state(self.wordpiece_training(self.after_steps()))
 
     def pair_frequencies(self) -> Result:
@@ -374,13 +374,13 @@ class ReferenceRequest:
         return {"pairs": self.first([[*pair, float(score)] for pair, score in scores.items()])}
 
     def best_bpe_pair(self) -> Result:
-        """Answer ``best_pair`` of BPE."""
+        """Answer ``best_pair`` for BPE."""
         training = self.bpe_training(self.after_steps())
         pair, count = _found(bpe.best_pair(training.words, training.vocabulary, self.choices))
         return {"pair": list(pair), "count": count}
 
     def best_wordpiece_pair(self) -> Result:
-        """Answer ``best_pair`` of WordPiece."""
+        """Answer ``best_pair`` for WordPiece."""
         training = self.wordpiece_training(self.after_steps())
         pair, score = _found(wordpiece.best_scored_pair(training.words))
         return {"pair": list(pair), "score": float(score)}
@@ -391,12 +391,12 @@ class ReferenceRequest:
         return {"frequencies": frequencies, "total": sum(frequencies.values())}
 
     def ranked_substrings(self) -> Result:
-        """Answer ``ranked_substrings``; the count is that of all, however many are wanted."""
+        """Answer ``ranked_substrings``; ``count`` is the number of all, even if only the first are returned."""
         ranked = unigram.ranked_substrings(self.words)
         return {"substrings": self.first([list(row) for row in ranked]), "count": len(ranked)}
 
     def initial_vocabulary(self) -> Result:
-        """Answer ``initial_vocabulary``; the total is that of all, however many are wanted."""
+        """Answer ``initial_vocabulary``; ``total`` is the sum over all tokens, even if only the first are returned."""
         weights = unigram.initial_vocabulary(self.words, self.number("initial_size")).weights
         return {"tokens": self.first([list(row) for row in weights.items()]), "total": sum(weights.values())}
 
@@ -414,7 +414,7 @@ class ReferenceRequest:
     def nbest(self) -> Result:
         """Answer ``nbest``, unless there are very many to choose from."""
         word, size = self.text("word"), self.number("nbest_size")
-        if size:  # of none at all the list is empty, whatever the word
+        if size:  # the best 0 segmentations are an empty list for any word
             refuse_many_segmentations(word, self.model)
         return {"segmentations": [list(tokens) for tokens in unigram.nbest(word, self.model, size)]}
 
@@ -429,7 +429,7 @@ class ReferenceRequest:
         return {"tokens": list(tokens), "score": score}
 
     def loss(self) -> Result:
-        """Answer ``loss``, that of the words."""
+        """Answer ``loss``: the loss of the words."""
         return {"loss": unigram.corpus_loss(self.words, self.model, self.initial_score)}
 
     def loss_increase(self) -> Result:
@@ -462,7 +462,7 @@ def _found(best: Any) -> Any:
 
 
 class ReferenceAdapter:
-    """The reference with the given options; where none is given, with the documents' own.
+    """The reference with the given options; a choice that is not given has the option that the documents use.
 
     >>> adapter = ReferenceAdapter({"bpe_unknown_without_token": "kept"})
     >>> model = adapter.load("tokspec", {"type": "bpe", "vocabulary": ["b", "u"], "merges": []})
@@ -490,7 +490,7 @@ class ReferenceAdapter:
         "pre_tokenizer",
         "decoder",
     )
-    operations: ClassVar[Mapping[str, Mapping[type | None, str]]] = {  # None stands for any model, and for none at all
+    operations: ClassVar[Mapping[str, Mapping[type | None, str]]] = {  # the key None covers any model, and no model
         "normalize": {None: "normalize"},
         "pre_tokenize": {None: "pre_tokenize"},
         "encode": dict.fromkeys((Bpe, WordPiece, Unigram, WordLevel), "encode"),
@@ -560,11 +560,11 @@ class ReferenceAdapter:
         return replace(tokenizer, **stages)
 
     def request(self, model: Any, input: Mapping[str, Any]) -> ReferenceRequest:
-        """Return the request of an input to a model that was loaded; it reads nothing yet."""
+        """Return the request for a loaded model and an input; the input is not read yet."""
         return self.requests(model, self._choices, input)
 
     def run(self, operation: str, model: Any, input: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Answer one operation by the method that the table has for the type of the model."""
+        """Answer one operation with the method that the table gives for the type of the model."""
         by_model = self.operations.get(operation)
         if by_model is None:
             raise Unsupported(f"has no operation {operation!r}")
@@ -584,7 +584,7 @@ class _CompiledPattern(TimedPattern):
     """A pattern that is compiled for the first text and kept; ``TimedPattern`` compiles it for each text."""
 
     def compile(self, choices: Choices) -> Any:
-        """Return what the chapter compiles it to."""
+        """Return the compiled pattern."""
         return _compiled(self.source, self.is_regex, choices)
 
 

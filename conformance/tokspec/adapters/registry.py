@@ -1,9 +1,9 @@
 """Finding the implementation that a user names, and opening a session with it.
 
 An adapter may run in another environment with the libraries there, ``NAME@ENVIRONMENT`` or
-``module:object@ENVIRONMENT``, or in one that is made for a release, ``NAME==VERSION``. The suite need not be installed
-there: the environment's Python gets the path of the suite's host, and imports the library itself. So you can compare
-two versions of a library without moving either.
+``module:object@ENVIRONMENT``, or in one that is created for a release, ``NAME==VERSION``. The suite need not be
+installed there: the environment's Python gets the path of the suite's host, and imports the library itself. So you can
+compare two versions of a library without moving either.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 #: The group of entry points in which packages announce their adapters.
 GROUP = "tokspec.implementations"
 
-#: How a user names an implementation, wherever one is named.
+#: The forms in which a user may name an implementation.
 NAMES = 'NAME, NAME==VERSION, NAME@ENVIRONMENT, module:object or "PROGRAM ARGS"'
 
 _REMEDY = "install what it needs in this environment"
@@ -48,14 +48,13 @@ _REMEDY = "install what it needs in this environment"
 
 @dataclass(frozen=True)
 class FoundAdapter:
-    """An adapter that is named and not imported yet.
+    """An adapter that was found by its name and is not imported yet.
 
     ``spec`` is what the user wrote, ``target`` the module and object, ``remedy`` what to do if an import fails,
     ``path`` where modules are searched, and ``is_ours`` whether it is the reference or its fast sibling, which need no
-    other process.
-    ``python`` is that of another environment in which it is, if it is there, and ``program`` the command of one that is
-    a program. ``choices`` are options to make it with,
-    which the reference and its fast sibling take.
+    other process. ``python`` is the Python of another environment if the adapter runs there, and ``program`` the
+    command if it is a program. ``choices`` are options to create it with, which the reference and its fast sibling
+    accept.
     """
 
     spec: str
@@ -68,7 +67,7 @@ class FoundAdapter:
     choices: Mapping[str, str] | None = None
 
     def make(self) -> Adapter:
-        """Import it and make it, in this process.
+        """Import and create the adapter in this process.
 
         Raises:
             DataError: it cannot be found or made, needs what is not installed, or is not an adapter.
@@ -82,7 +81,7 @@ class FoundAdapter:
             raise self._explained(error) from error.__cause__
 
     def serve(self, limits: Limits, waits: bool = True) -> ProgramSession:
-        """Start a process in which it is imported and made, and which answers for it.
+        """Start a process that imports and creates the adapter, and answers for it.
 
         ``waits`` is whether to wait for its ``hello``.
 
@@ -105,13 +104,13 @@ class FoundAdapter:
         return (sys.executable, "-P", "-m", "tokspec.sessions.adapter_server", target, *self.path)
 
     def _explained(self, error: DataError) -> DataError:
-        """Say of what an error speaks, and what helps."""
+        """Add to an error the adapter that it is about and, if a module is missing, the remedy."""
         message = f"{error.message}; {self.remedy}" if isinstance(error, MissingModule) else error.message
         return DataError(message, error.file, error.line, error.key or self.spec)
 
 
 def find_reference() -> FoundAdapter:
-    """Return the suite's own implementation, whatever other packages announce: none of them is looked at.
+    """Return the suite's own implementation, regardless of what other packages announce.
 
     >>> find_reference() == find("reference")
     True
@@ -130,12 +129,12 @@ def known_names() -> list[str]:
 
 
 def usable_names() -> list[str]:
-    """Return the names of the installed adapters whose libraries are there too, sorted."""
+    """Return the names of the installed adapters whose libraries are installed too, sorted."""
     return sorted({point.name for point in _announced() if not any(map(_is_missing, _requirements(point)))})
 
 
 def names_program(word: str) -> bool:
-    """Whether a word by which a user names an implementation is the command line of a program.
+    """Return whether the word with which a user names an implementation is the command line of a program.
 
     It is if it has a space or is a path; the folder of an environment, after ``@``, does not count.
 
@@ -147,7 +146,7 @@ def names_program(word: str) -> bool:
 
 
 def _announced() -> Iterable[EntryPoint]:
-    from importlib.metadata import entry_points  # here, because it takes a while, and who names no name needs it not
+    from importlib.metadata import entry_points  # here, because it takes a while, and only names need it
 
     return entry_points(group=GROUP)
 
@@ -155,9 +154,9 @@ def _announced() -> Iterable[EntryPoint]:
 def find(spec: str) -> FoundAdapter:
     """Find an adapter by the name of an entry point, or as ``package.module:Object``: a class, factory or instance.
 
-    A module is also looked for in the current folder. Either form may end with ``@ENVIRONMENT``, the folder or the
+    A module is also searched for in the current folder. Either form may end with ``@ENVIRONMENT``, the folder or the
     Python of another environment, whose libraries are then used. A name may end with ``==VERSION``, for which an
-    environment is made if it is missing. Nothing is imported.
+    environment is created if it is missing. Nothing is imported.
 
     Raises:
         DataError: there is no such name or version, it has another form, or several packages announce it.
@@ -165,7 +164,7 @@ def find(spec: str) -> FoundAdapter:
     >>> find("reference").target
     'tokspec.adapters.reference:ReferenceAdapter'
     """
-    name, at, environment = spec[1:].partition("@")  # an @ at the start is that of a scope of npm
+    name, at, environment = spec[1:].partition("@")  # an @ at the start belongs to a scope of npm
     name = spec[:1] + name
     if at:
         found, python = find(name), find_python(environment)
@@ -198,7 +197,7 @@ def _entry_point(name: str, spec: str) -> EntryPoint:
 
 
 def _python_of_version(spec: str, point: EntryPoint, version: str) -> str:
-    """Return the Python of an environment with a release of an implementation, and with what its adapter needs."""
+    """Return the Python of an environment with a release of an implementation and its adapter's other packages."""
     package, version = package_of(point.name), _checked(spec, version)
     others = [requirement for requirement in _requirements(point) if _name_of(requirement) != package]
     return python_of(spec, [f"{package}=={version}", *others])
@@ -241,7 +240,7 @@ def _name_of(requirement: str) -> str:
 
 
 def _checked(spec: str, version: str) -> str:
-    """Return a version that a user wrote."""
+    """Return a version that a user wrote, or refuse it."""
     if not re.fullmatch(r"[0-9][\w.+!-]*", version):
         raise DataError(
             f"names no release; give one such as {escape(spec.partition('==')[0])}==1.2.3", key=escape(spec)
@@ -258,16 +257,16 @@ def open_session(
     confined: bool = False,
     jobs: int = 1,
 ) -> Session:
-    """Start what is named: an adapter, by what :func:`find` takes, or a program, by its command line.
+    """Open a session with an adapter, named as for :func:`find`, or with a program, named by its command line.
 
     Args:
         impl: the adapter, named or found.
         command: the program.
-        limits: what a process is allowed; this one has no limits.
-        in_process: whether an adapter runs in this process, where a debugger sees it, and where it can end it.
+        limits: the limits of a separate process; this process has none.
+        in_process: whether an adapter runs in this process, where a debugger sees it, but where it can end the process.
         confined: whether the reference too has its own process. Without it the reference runs in this one, faster and
             without limits, which suits the suite's own models.
-        jobs: how many processes of it are asked at once, each with its own limits; the reference too has its own then.
+        jobs: how many of its processes run at once, each with its own limits; then the reference, too, runs in its own.
 
     Raises:
         DataError: neither or both are given, or what is named cannot be found or started.
@@ -291,7 +290,7 @@ def open_session(
 
 
 def is_same_version(asked: str, said: str) -> bool:
-    """Whether an implementation that says this version is of the release that was asked for.
+    """Return whether the version that an implementation says is the release that was asked for.
 
     >>> is_same_version("0.22", "0.22.0"), is_same_version("v1.0.6", "1.0.6"), is_same_version("0.22.2", "0.23.3")
     (True, True, False)
@@ -318,7 +317,7 @@ def _words(command: str) -> list[str]:
     try:
         return shlex.split(command)
     except ValueError as error:
-        raise DataError(f"is no command line: {error}".lower(), key=quote(command)) from None
+        raise DataError(f"is not a command line: {error}".lower(), key=quote(command)) from None
 
 
 def _unknown(name: str) -> str:
@@ -330,7 +329,7 @@ def _unknown(name: str) -> str:
 
 
 def installable() -> str:
-    """Say whose releases can be installed by their names, in addition to those of what is installed."""
+    """Name the implementations whose releases can be installed by name, in addition to those that are installed."""
     known = usable_names()
     names = [*(each for each in known_names() if each not in known), *program_names()]
     return f"NAME==VERSION also installs a release of {', '.join(names)}"
@@ -349,7 +348,7 @@ def _package(point: EntryPoint) -> str:
 
 
 def _remedy(point: EntryPoint) -> str:
-    """Say what to install: what the extra of the same name requires, where the package has one."""
+    """Say what to install: the requirements of the extra with the adapter's name, if the package has one."""
     needed = _requirements(point)
     return f"install it with: pip install {shlex.join(needed)}" if needed else _REMEDY
 
@@ -376,8 +375,8 @@ def _is_missing(requirement: str) -> bool:
 
 # Other environments
 
-#: Takes ``tokspec`` from the folder that is the first argument, and nothing else from around it. The second argument
-#: is a folder in which the adapter's module is looked for first, if it is to be.
+#: Imports ``tokspec`` from the folder that is the first argument, and nothing else from that folder. The second
+#: argument is the folder that is searched first for the adapter's module, or empty.
 _START = """\
 import sys
 sys.path[:] = [path for path in sys.path if path]
@@ -395,7 +394,7 @@ sys.exit(main())
 
 
 def find_python(environment: str) -> str:
-    """Return the Python of an environment, which is named by its folder or by that Python.
+    """Return the Python of an environment that is named by its folder or by that Python.
 
     Raises:
         DataError: it is not an environment.
@@ -409,11 +408,11 @@ def find_python(environment: str) -> str:
     candidates = [place, *(place / inner for inner in PLACES)]
     for candidate in candidates:
         if candidate.is_file() and os.access(candidate, os.X_OK):
-            # a link to another Python is what makes an environment of a folder, so that it is not followed
+            # the link is not followed, because a folder is an environment by its link to another Python
             return os.path.abspath(candidate)
     raise DataError(f"is not an environment: it has neither {' nor '.join(PLACES)}", environment or "''")
 
 
 def server_command(python: str, target: str, here: str = "") -> tuple[str, ...]:
-    """Return the command that runs the suite's host for an adapter with another Python; modules are in ``here`` too."""
+    """Return the command that runs the suite's host for an adapter with another Python; ``here`` has modules too."""
     return (python, "-c", _START, str(Path(__file__).resolve().parents[1]), here, target)

@@ -1,7 +1,7 @@
 """tokfast, the fast sibling of the reference, as an implementation to be judged.
 
-Requests are read as the reference's are, and answered by tokfast. Operations that inspect what only tokref computes,
-such as all segmentations of a word, are missing.
+Requests are read like the reference's, and answered by tokfast. Operations that inspect what only tokref computes, such
+as all segmentations of a word, are missing.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class FastRequest(ReferenceRequest):
 
     @property
     def words(self) -> Words:
-        """The words of the corpus; those of texts are counted by tokfast."""
+        """The words of the corpus with their counts; in texts, tokfast counts the words."""
         corpus = self.input.get("corpus")
         texts = corpus.get("texts") if isinstance(corpus, Mapping) and "words" not in corpus else None
         if isinstance(texts, list) and all(isinstance(text, str) for text in texts):
@@ -68,7 +68,7 @@ class FastRequest(ReferenceRequest):
         return {"pieces": [list(piece) for piece in self.fast.pre_tokenize(self.text("text"))]}
 
     def decode(self) -> Result:
-        """Answer ``decode``, of either tokens or ids."""
+        """Answer ``decode`` for either tokens or ids."""
         if ("tokens" in self.input) == ("ids" in self.input):
             raise InputError("invalid_input", "decoding needs either tokens or ids")
         is_of_ids = "ids" in self.input
@@ -76,7 +76,7 @@ class FastRequest(ReferenceRequest):
         return {"text": self.fast.decode(tokens, self.skips_special_tokens)}
 
     def decode_stream(self) -> Result:
-        """Answer ``decode_stream``: what becomes known with each id, or with each step of a stream that is ended."""
+        """Answer ``decode_stream``: the text that each id completes, or each step if the stream is ended."""
         skips = self.skips_special_tokens
         if not self.boolean("end", default=False):
             return {"parts": self.fast.decode_stream(self.numbers("ids"), skips)}
@@ -87,7 +87,7 @@ class FastRequest(ReferenceRequest):
         return self.fast.stream(self.skips_special_tokens)
 
     def decode_until(self) -> Result:
-        """Answer ``decode_until``: the parts of a stream up to a stop, its end, and what it was."""
+        """Answer ``decode_until``: the parts of a stream up to a stop, the end, and the stop that was found."""
         return self.fast.decode_until(self.steps, self.texts("stops"), **self.stop_options)._asdict()
 
     def decode_bytes(self) -> Result:
@@ -95,7 +95,7 @@ class FastRequest(ReferenceRequest):
         return {"bytes": b"".join(self.fast.decode_tokens_bytes(self.numbers("ids"))).hex()}
 
     def decode_with_offsets(self) -> Result:
-        """Answer ``decode_with_offsets``: the text, and at which character of it each id begins."""
+        """Answer ``decode_with_offsets``: the text, and the index of the character at which each id begins."""
         text, offsets = self.fast.decode_with_offsets(self.numbers("ids"))
         return {"text": text, "offsets": offsets}
 
@@ -105,7 +105,7 @@ class FastRequest(ReferenceRequest):
         return {"tokens": list(tokens), "score": score}
 
     def loss(self) -> Result:
-        """Answer ``loss``, that of the words."""
+        """Answer ``loss``: the loss of the words."""
         return {"loss": tokfast.corpus_loss(self.words, self.model, self.initial_score)}
 
     def loss_increase(self) -> Result:
@@ -120,7 +120,7 @@ class FastRequest(ReferenceRequest):
 
 
 class TokfastAdapter(ReferenceAdapter):
-    """tokfast with the given options; where none is given, with the documents' own.
+    """tokfast with the given options; a choice that is not given has the option that the documents use.
 
     >>> adapter = TokfastAdapter()
     >>> model = adapter.load("tokspec", {"type": "bpe", "vocabulary": ["b", "u", "bu"], "merges": [["b", "u"]]})
@@ -163,7 +163,7 @@ class TokfastAdapter(ReferenceAdapter):
         return FastTokenizer(super().load(format, content), self._choices)
 
     def encoder(self, model: FastTokenizer) -> Callable[[str], list[int | None]]:
-        """Return the function from a text to its ids, for callers that ask for nothing else."""
+        """Return the function from a text to its ids, for callers that need nothing else."""
         is_whole = model.tokenizer.truncation is None and model.tokenizer.padding is None
 
         def encode_ids(text: str) -> list[int | None]:
@@ -178,9 +178,9 @@ class TokfastAdapter(ReferenceAdapter):
         return encode_ids
 
     def request(self, model: FastTokenizer, input: Mapping[str, Any]) -> FastRequest:
-        """Return the request of a model that was loaded."""
+        """Return the request for a loaded model and an input."""
         return FastRequest(model.tokenizer, self._choices, input, model)
 
 
 WITH_CHOICES: Mapping[str, type[ReferenceAdapter]] = {"reference": ReferenceAdapter, "tokfast": TokfastAdapter}
-"""The implementations of the suite itself by their names; they take any choices."""
+"""The suite's own implementations by their names; they accept options of all choices."""

@@ -1,6 +1,6 @@
-"""Versions of a library as implementations: an environment for each, made once in the user's cache folder.
+"""Versions of a library as implementations: an environment for each, created once in the user's cache folder.
 
-``tokenizers==0.20.3`` is the adapter of ``tokenizers`` with that release in its own environment. uv makes it, or venv
+``tokenizers==0.20.3`` is the adapter of ``tokenizers`` with that release in its own environment. uv creates it, or venv
 and pip if uv is not installed; they install wheels only, so that no code of a package runs during installation. An
 environment that exists needs no network. It is written whole or not at all.
 """
@@ -21,7 +21,7 @@ from pathlib import Path
 from tokspec.base.display import escape
 from tokspec.base.errors import DataError
 
-#: How many environments are kept; the one that was not used for longest goes first. One has some 20 to 500 MB.
+#: How many environments are kept; the least recently used one is removed first. Each has some 20 to 500 MB.
 MOST = 40
 
 #: Where an environment has its Python, on all systems.
@@ -29,10 +29,10 @@ PLACES = ("bin/python", "Scripts/python.exe")
 
 _SECONDS = 600.0
 
-#: With how many digits of a hash the name of an environment ends.
+#: How many digits of a hash the name of an environment ends with.
 _DIGITS = 12
 
-#: With what the name of a folder begins that is being filled.
+#: How the name of a folder begins while it is being filled.
 _BEING_MADE = ".being-made-"
 
 
@@ -53,7 +53,7 @@ def cache_folder() -> Path:
 
 
 def as_file_name(name: str) -> str:
-    """Return a name without what a file's may not have.
+    """Return a name without the characters that a file name may not have.
 
     >>> as_file_name("@huggingface/tokenizers==0.1.0")
     'huggingface-tokenizers-0.1.0'
@@ -68,13 +68,13 @@ def environments() -> list[Path]:
 
 
 def environment(spec: str, name: str, said: str, steps: Callable[[Path], Iterable[Sequence[str]]]) -> Path:
-    """Return the folder of an environment; make it if it is not there.
+    """Return the folder of an environment; create it if it is missing.
 
     Args:
         spec: what the user wrote, for messages.
         name: what its folder is called.
-        said: all that makes it another one: it is kept under the name and a hash of this.
-        steps: gives the commands that fill a folder, one after the other as each has ended.
+        said: all that tells it from other environments: it is kept under the name and a hash of this.
+        steps: returns the commands that fill a folder; each is run when the one before has ended.
 
     Raises:
         DataError: it cannot be made: there is no such release, or none for this system.
@@ -90,13 +90,13 @@ def environment(spec: str, name: str, said: str, steps: Callable[[Path], Iterabl
 
 
 def python_of(spec: str, requirements: Sequence[str]) -> str:
-    """Return the Python of an environment with these packages; make it if it is missing.
+    """Return the Python of an environment with these packages; create it if it is missing.
 
     Args:
         spec: what the user wrote, for messages.
         requirements: as pip takes them, the first with its version.
 
-    An environment whose Python is missing is made again: another Python would have another release.
+    An environment whose Python is missing is created again, because another Python would have another release.
 
     Raises:
         DataError: it cannot be made: there is no such release, or no wheel of it for this Python and system.
@@ -108,7 +108,7 @@ def python_of(spec: str, requirements: Sequence[str]) -> str:
         return environment(spec, name, said, lambda folder: _commands(folder, requirements))
 
     folder = make()
-    if not _python(folder):  # as in a cache that was restored without its links
+    if not _python(folder):  # for example in a cache that was restored without its links
         shutil.rmtree(folder)
         folder = make()
     if python := _python(folder):
@@ -138,14 +138,14 @@ def _make(folder: Path, spec: str, steps: Callable[[Path], Iterable[Sequence[str
         for command in steps(made):
             done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_SECONDS)
             if done.returncode:
-                raise DataError(f"cannot be had: {_reason(done.stderr)}", key=escape(spec))
+                raise DataError(f"cannot be installed: {_reason(done.stderr)}", key=escape(spec))
         try:
-            made.rename(folder)  # nothing in it is used that knows its own place
+            made.rename(folder)  # nothing that is used in it contains its own path
         except OSError:
             if not folder.is_dir():  # else another process was faster
                 raise
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise DataError(f"cannot be had: {error}", key=escape(spec)) from None
+        raise DataError(f"cannot be installed: {error}", key=escape(spec)) from None
     finally:
         shutil.rmtree(made, ignore_errors=True)
 
@@ -161,7 +161,7 @@ def _commands(folder: Path, requirements: Sequence[str]) -> Iterator[Sequence[st
 
 
 def _reason(said: str) -> str:
-    """Return what pip or uv says is wrong, in a line: the last error, with its cause.
+    """Return in one line what pip or uv says is wrong: the last error, with its cause.
 
     >>> _reason("WARNING: x\\nERROR: No matching distribution found for tokenizers==0.0.0\\n")
     'No matching distribution found for tokenizers==0.0.0'

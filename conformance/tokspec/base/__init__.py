@@ -1,1 +1,1 @@
-"""Foundations that every other room may use: errors, files, paths, and the display of untrusted text."""
+"""Foundations that every other package may use: errors, files, paths, and the display of untrusted text."""

@@ -1,4 +1,4 @@
-"""Compressed files, which their names tell: .gz, .bz2, .xz and .zst."""
+"""Compressed files, recognized by their names: .gz, .bz2, .xz and .zst."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, cast
 
 from tokspec.base.errors import DataError
 
-#: What reading of a compressed file raises when it was cut off or changed; see :func:`describe_broken` for others.
+#: What reading a compressed file raises if it was cut off or changed; see :func:`describe_broken` for others.
 _BROKEN = (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError)
 
 
@@ -35,7 +35,7 @@ _OPEN: Mapping[str, Callable[[Any], Any]] = {
 
 
 def decompress(stream: BinaryIO, name: str) -> BinaryIO:
-    """Decompress a stream as the end of its file's name says: .gz, .bz2, .xz, .zst.
+    """Decompress a stream according to the ending of its file's name: .gz, .bz2, .xz, .zst.
 
     Raises:
         DataError: a package that is needed is not installed.

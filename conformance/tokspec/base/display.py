@@ -33,7 +33,7 @@ _BLANK = "\u115f\u1160\u3164\uffa0\u2800"
 
 
 def visible(text: str, *, keeps_marks: bool = False) -> str:
-    """Replace every character that is not a visible one, or a plain space, by its escape.
+    """Replace every character by its escape unless it is visible or a plain space.
 
     A mark is escaped too, because é and e with an accent are two texts that look alike. ``keeps_marks`` leaves marks
     alone where only the words matter: Thai writes vowels as marks.
@@ -62,7 +62,7 @@ def compact(value: Any) -> str:
 
 
 def without_password(text: str) -> str:
-    """Return a text without the user and the password of an address in it.
+    """Return a text without the user names and passwords of the addresses in it.
 
     >>> without_password("ftp://user:secret@host/x.txt: cannot be read")
     'ftp://…@host/x.txt: cannot be read'
@@ -82,7 +82,7 @@ def shorten(text: str, longest: int = 160) -> str:
 
 
 def quote(untrusted: str | bytes, length: int = EXCERPT) -> str:
-    """Quote the beginning of a text in printable ASCII; what follows is counted.
+    """Quote the beginning of a text in printable ASCII, and count the rest.
 
     >>> quote("\\x1b[2Jbug")
     "'\\\\x1b[2Jbug'"
@@ -97,7 +97,7 @@ def quote(untrusted: str | bytes, length: int = EXCERPT) -> str:
 
 
 def escape(untrusted: str, length: int = EXCERPT) -> str:
-    """Show the beginning of a text in printable ASCII, without quotes; text that is shown already stays as it is.
+    """Show the beginning of a text in printable ASCII, without quotes; text that is escaped already stays as it is.
 
     >>> escape("\\x1b[2J it's a \\\\x1b[2J bug")
     "\\\\x1b[2J it's a \\\\x1b[2J bug"
@@ -110,18 +110,18 @@ def escape(untrusted: str, length: int = EXCERPT) -> str:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Ask whether the nearest of the known names is meant; nothing if none is near.
+    """Return the question whether the nearest of the known names is meant; it is empty if none is near.
 
     >>> did_you_mean("bep", ["stages", "bpe"]), did_you_mean("x", ["stages", "bpe"])
     ('did you mean bpe? ', '')
     """
-    from difflib import get_close_matches  # here, because nobody should need it
+    from difflib import get_close_matches  # here, because it is rarely needed
 
     near = get_close_matches(name[:EXCERPT], sorted(known), 1, 0.5)
     return f"did you mean {near[0]}? " if near else ""
 
 
-#: Where the second column of a block begins, below which its text goes on.
+#: Where the second column of a block begins; its text continues below that place.
 _COLUMN = 12
 
 _COLOUR = re.compile("\x1b\\[[0-9;]*m")
@@ -133,7 +133,7 @@ def terminal_width() -> int:
 
 
 def wrap(lines: Iterable[str], width: int) -> Iterator[str]:
-    """Break lines between words where a terminal would break them within; nothing of them is lost, blanks too.
+    """Break lines between words where a terminal would break them within; nothing is lost, not even blanks.
 
     A command that is to be copied stays on one line, and so does everything if the width is 0.
 

@@ -1,6 +1,6 @@
 """The three families of errors, never mixed.
 
-* :class:`Refusal`: an implementation rejects an input, with a reason out of the closed list of ``spec/09-errors.md``.
+* :class:`Refusal`: an implementation rejects an input, with a reason from the closed list of ``spec/09-errors.md``.
 * :class:`AdapterFault`: an implementation misbehaved: it crashed, hung or broke the protocol.
 * :class:`DataError`: the suite's own data or its use is wrong: a fixture, an option, a file.
 """
@@ -14,12 +14,12 @@ from typing import TypeVar
 from tokspec.base.display import shorten, visible
 
 INTERRUPTED = 130
-"""The exit status after an interruption, as shells give it: 128 and the number of the signal."""
+"""The exit status after an interruption, as shells give it: 128 plus the number of the signal."""
 
 
 @dataclass(eq=False)
 class Refusal(Exception):
-    """An implementation's answer that it cannot give a result (ERROR-1).
+    """The answer of an implementation that cannot give a result (ERROR-1).
 
     >>> raise Refusal("unknown_symbol", "m")
     Traceback (most recent call last):
@@ -64,7 +64,7 @@ class AdapterFault(Exception):
 class DataError(Exception):
     """The suite's own data, or an option given to it, is wrong. As text it is one line.
 
-    ``line`` counts from 1; ``key`` is the path within the file. Both are absent where they mean nothing.
+    ``line`` counts from 1; ``key`` is the path within the file. Both are left out if they don't apply.
 
     >>> str(DataError("is used twice; give one of the cases another id", "bpe/toy.yaml", 12, "cases[3].id"))
     'bpe/toy.yaml:12: cases[3].id: is used twice; give one of the cases another id'
@@ -86,7 +86,9 @@ _Item = TypeVar("_Item")
 def items_of(
     given: Iterable[_Item], what: str, kinds: tuple[type, ...] = (str,), key: str | None = None
 ) -> tuple[_Item, ...]:
-    """Return what a caller listed; ``what`` is listed, under ``key`` unless that has the same name.
+    """Return a caller's list as a tuple.
+
+    ``what`` names the items in errors; ``key`` is the name of the argument, ``what`` unless given.
 
     Raises:
         DataError: it is one text, whose characters would be taken for the items; it is not a list; or one of its items

@@ -22,12 +22,12 @@ _MEGABYTE = 1024**2
 
 
 def paths_below(folder: Path, hidden: bool = True) -> list[Path]:
-    """Return all that is below a folder, sorted; with ``hidden`` false nothing whose name begins with a dot.
+    """Return all paths below a folder, sorted; if ``hidden`` is false, without those whose names begin with a dot.
 
-    Below what is not a folder there is nothing.
+    If it is not a folder, there are none.
 
     Raises:
-        DataError: a folder cannot be read: what is in it would be left out.
+        DataError: a folder cannot be read, and its content would be left out.
 
     >>> paths_below(Path("not there yet"))
     []
@@ -44,26 +44,26 @@ def paths_below(folder: Path, hidden: bool = True) -> list[Path]:
 
 
 def open_ordinary(file: Path, name: str) -> BinaryIO:
-    """Open a file to be read, unless reading might never end or wait for ever, as with a device or a pipe.
+    """Open a file for reading, unless reading might never end or might wait forever, as with a device or a pipe.
 
     Raises:
         DataError: it is not an ordinary file, or cannot be opened.
     """
     try:
         if file.exists() and not file.is_file():
-            raise DataError("is no ordinary file", name)
+            raise DataError("is not a regular file", name)
         return open(file, "rb", opener=_open_without_waiting)
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror or error}", name) from None
 
 
 def _open_without_waiting(path: str, flags: int) -> int:
-    """Open a file so that reading never waits: /proc/kmsg looks like an ordinary file, and gives None then."""
+    """Open a file so that reading never waits; /proc/kmsg, which looks like an ordinary file, then gives None."""
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def read_at_most(file: Path, name: str, count: int) -> bytes:
-    """Read a file of at most ``count`` bytes, and one byte more of a larger one.
+    """Read a file of at most ``count`` bytes, or one byte more of a larger file.
 
     Raises:
         DataError: it is not an ordinary file, or cannot be read.
@@ -74,14 +74,14 @@ def read_at_most(file: Path, name: str, count: int) -> bytes:
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror}", name) from None
     if data is None:
-        raise DataError("is no ordinary file", name)
+        raise DataError("is not a regular file", name)
     return data
 
 
 def read_bounded(file: Path, name: str, megabytes: int, advice: str = "make several files of it") -> str:
-    """Read a text in UTF-8; ``name`` is how errors call the file, ``advice`` what to do if it is too large.
+    """Read a text in UTF-8; ``name`` is the file's name in errors, ``advice`` what to do if it is too large.
 
-    Line ends of Windows, which a checkout may have, become line feeds.
+    Windows line ends, which a checkout may have, become line feeds.
 
     Raises:
         DataError: there is no such file, it is too large or not plain UTF-8, or it might never end, as a device does.
@@ -89,7 +89,7 @@ def read_bounded(file: Path, name: str, megabytes: int, advice: str = "make seve
     >>> read_bounded(Path("."), "here", 1)
     Traceback (most recent call last):
         ...
-    tokspec.base.errors.DataError: here: is no ordinary file
+    tokspec.base.errors.DataError: here: is not a regular file
     """
     data = read_at_most(file, name, megabytes * _MEGABYTE)
     if len(data) > megabytes * _MEGABYTE:
@@ -104,10 +104,10 @@ def read_bounded(file: Path, name: str, megabytes: int, advice: str = "make seve
 
 
 def refuse_links(folder: Path) -> None:
-    """Refuse a folder of our own output in which somebody put a link: what is written there would go elsewhere.
+    """Refuse an output folder in which somebody put a link, because output would then go elsewhere.
 
     Raises:
-        DataError: naming the first link.
+        DataError: there is a link; the error names the first.
 
     >>> refuse_links(Path("not there yet"))
     """
@@ -118,7 +118,7 @@ def refuse_links(folder: Path) -> None:
 
 
 def resolve_output(file: Path) -> Path:
-    """Return the ordinary file that is written when a path is: the end of its symbolic links, there already or not.
+    """Return the ordinary file to which output for a path goes: the end of its symbolic links, which need not exist.
 
     Raises:
         DataError: a folder, a device, a pipe or a socket is there, or links without end; none of them is written to.
@@ -136,15 +136,15 @@ def resolve_output(file: Path) -> Path:
         raise DataError(f"cannot be written: {error.strerror}", str(file)) from None
     if stat.S_ISREG(mode):
         return Path(os.path.realpath(file))
-    what = os.strerror(errno.EISDIR) if stat.S_ISDIR(mode) else "it is no ordinary file"
+    what = os.strerror(errno.EISDIR) if stat.S_ISDIR(mode) else "it is not a regular file"
     raise DataError(f"cannot be written: {what}", str(file))
 
 
 def write_whole(file: Path, content: str | bytes) -> None:
-    """Write a file, in place of another if there is one; a text in UTF-8 with its line ends as they are.
+    """Write a file, and replace an existing one; a text is written in UTF-8 with its line ends as they are.
 
-    What UTF-8 does not have, the half of a surrogate pair, is written as an escape. Where a symbolic link is, the file
-    to which it points is written.
+    A lone surrogate, which UTF-8 does not have, is written as an escape. If the path is a symbolic link, the file to
+    which it points is written.
 
     Raises:
         DataError: it cannot be written; then whatever was there is still there.
@@ -161,7 +161,7 @@ def write_whole(file: Path, content: str | bytes) -> None:
 
 @contextmanager
 def open_whole(file: Path) -> Iterator[BinaryIO]:
-    """Open a file that is written in pieces and appears, in place of another, when all of them are.
+    """Open a file that is written in parts, and that appears or replaces an existing one when all of them are written.
 
     Raises:
         DataError: as :func:`write_whole`.
@@ -183,7 +183,7 @@ def open_whole(file: Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def _replacing(file: Path) -> Iterator[BinaryIO]:
-    new = file.with_name(f".tokspec-{os.urandom(8).hex()}")  # not longer for a file with the longest name
+    new = file.with_name(f".tokspec-{os.urandom(8).hex()}")  # its length does not depend on the file's name
     try:
         with new.open("xb") as stream:  # with the mode that any new file gets
             yield stream
@@ -226,7 +226,7 @@ def fixtures_folder() -> Path:
 
 
 def adapters_folder() -> Path:
-    """Return the folder of the adapters in other languages, with the list of all: of a wheel, their sources alone.
+    """Return the folder of the adapters in other languages, with the list of all; a wheel has only their sources.
 
     >>> (adapters_folder() / "adapters.yaml").is_file()
     True

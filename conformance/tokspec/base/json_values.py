@@ -2,8 +2,9 @@
 
 Reading is strict where parsers differ: a line is UTF-8, holds one object, no key twice, no NaN or Infinity, and neither
 depth nor numbers without bound (PROTO-1). It is lenient in one point: a lone surrogate written as an escape such as
-``"\\ud800"`` is taken for what it is, although PROTO-2 asks for the byte-safe form, because nothing else can be meant;
-not in a key, for keys have no byte-safe form. Values of an adapter in this process are copied by the same rules.
+``"\\ud800"`` is read as that surrogate, although PROTO-2 requires the byte-safe form, because nothing else can be
+meant. This does not apply to keys, which have no byte-safe form. Values of an adapter in this process are copied by the
+same rules.
 """
 
 from __future__ import annotations
@@ -30,11 +31,11 @@ DIGITS = 300
 SURROGATE = re.compile("[\ud800-\udfff]")
 _LONG_NUMBER = re.compile(rb"[0-9]{300}")
 
-#: What may be an integer beyond 2^53 - 1, which has 16 digits.
+#: Digits that may be an integer beyond 2^53 - 1, which has 16 digits.
 _LARGE_NUMBER = re.compile(rb"[0-9]{16}")
 _STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"')
 _HEX = re.compile(r"(?:[0-9a-fA-F]{2})*")
-_json = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode  # json.dumps would make one for every line
+_json = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode  # json.dumps would create one for every line
 
 
 def encode_line(message: Mapping[str, Any]) -> bytes:
@@ -49,13 +50,13 @@ def encode_line(message: Mapping[str, Any]) -> bytes:
     b'{"text":{"hex":"eda080"}}\\n'
     """
     line = _json(message)
-    if "\\ud" in line:  # written for half of a surrogate pair too, so that not every such line needs the second form
+    if "\\ud" in line:  # also in a surrogate pair, so not every such line needs the byte-safe form
         line = _json(to_hex_form(message))
     return line.encode("ascii") + b"\n"
 
 
 def to_hex_form(value: Any) -> Any:
-    """Return a value with every string that holds a surrogate in the byte-safe form (PROTO-2).
+    """Convert every string that holds a surrogate to the byte-safe form (PROTO-2), and return the value.
 
     Raises:
         Unsupported: a key holds a surrogate.
@@ -124,7 +125,7 @@ def _values(line: bytes) -> int:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> Any:
-    """Make an object of its pairs, or a string of the byte-safe form; any other ``{"hex": …}`` stays an object."""
+    """Build an object from its pairs, or a string from the byte-safe form; any other ``{"hex": …}`` stays an object."""
     if len(pairs) == 1 and pairs[0][0] == "hex" and isinstance(pairs[0][1], str):
         return _unhexed(pairs[0][1])
     found = dict(pairs)
@@ -143,7 +144,7 @@ def _unhexed(digits: str) -> str:
             return bytes.fromhex(digits).decode("utf-8", "surrogatepass")
     except UnicodeDecodeError:
         pass
-    raise AdapterFault("protocol", f"a line has the hex string {quote(digits)}, which is no UTF-8")
+    raise AdapterFault("protocol", f"a line has the hex string {quote(digits)}, which is not UTF-8")
 
 
 def _refuse_constant(name: str) -> NoReturn:
@@ -153,7 +154,7 @@ def _refuse_constant(name: str) -> NoReturn:
 def _float(text: str) -> float:
     number = float(text)
     if isinf(number):
-        raise AdapterFault("protocol", f"a line holds {quote(text, 20)}, which is beyond every double")
+        raise AdapterFault("protocol", f"a line holds {quote(text, 20)}, which is beyond the range of a double")
     return number
 
 
@@ -179,7 +180,7 @@ def _decoder(parse_int: Callable[[str], int] | None = None) -> Callable[[str], A
     ).decode
 
 
-# json.loads would make one for every line. Most lines have no integer that must be looked at.
+# json.loads would create one for every line. Most lines have no integer that must be checked.
 _decode = _decoder()
 _decode_long = _decoder(_integer)
 _decode_small = _decoder(_small_integer)

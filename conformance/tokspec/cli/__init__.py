@@ -24,25 +24,25 @@ if TYPE_CHECKING:
 
 __all__ = ["main", "run_command_line", "tokspec"]
 
-#: The exit status of a program that writes to one that has ended, as shells give it.
+#: The exit status of a program whose reader has ended, as shells give it.
 READER_GONE = 141
 
-#: Characters of a message: more than any of ours has, less than a name that somebody gives may have.
+#: The most characters of a message: more than any of the suite's own has, fewer than a user's name may have.
 LONGEST = 4000
 
 
-#: How many more objects there have to be before a search for garbage: of what is read at the start, nothing is any.
+#: How many more objects there have to be before garbage is collected: nothing that is read at the start is garbage.
 ALLOCATIONS = 50_000
 
 
-#: The commands that judge, each in the module of this package that has its name.
+#: The commands of this package, each in the module with its name.
 _COMMANDS = ("cases", "init", "model", "probe", "report", "run", "smoke")
 
-#: What the commands are for, in the order of the help; one that another package announces is listed last.
+#: The purposes of commands, in the order of the help; a command that another package announces is listed last.
 _PURPOSES = {
     "Judge an implementation": ("run", "matrix"),
     "Compare implementations, releases and files": ("diff", "record", "history"),
-    "Look for what no case asks": ("fuzz",),
+    "Search for faults that no case covers": ("fuzz",),
     "Write an adapter": ("init", "smoke", "probe"),
     "Look up cases, models and reports": ("cases", "model", "report"),
     "Maintain the suite": ("dev",),
@@ -53,10 +53,10 @@ _GROUP = "tokspec.commands"
 
 
 class LazyGroup(click.Group):
-    """Imports a command when it is wanted, so that none waits for what only another one needs.
+    """Imports a command when it is used, so that none waits for imports that only another one needs.
 
     ``own`` are the commands of this package, ``announced`` is the group of entry points that name the others.
-    ``purposes`` says what commands are for, and the help lists them by it.
+    ``purposes`` groups the commands in the help by what they are for.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class LazyGroup(click.Group):
         return sorted({*self.own, *self._points().names, *self.commands})
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the commands of each purpose; those that have none come last."""
+        """Write the commands, grouped by purpose; those without a purpose come last."""
         known = self.list_commands(context)
         listed = {name for names in self.purposes.values() for name in names}
         others = [name for name in known if name not in listed]
@@ -102,7 +102,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, context: click.Context, arguments: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command that is meant; for an unknown one all are imported, so that click names the nearest."""
+        """Find the command that is meant; if it is unknown, import all, so that click suggests the nearest."""
         if self.get_command(context, arguments[0]) is None:
             for name in self.list_commands(context):
                 self.get_command(context, name)
@@ -122,7 +122,8 @@ class LazyGroup(click.Group):
 def tokspec(context: click.Context) -> None:
     """Judge tokenizers by a numbered specification.
 
-    Exit status: 0 conforming, 1 not conforming, 2 something is wrong with the fixtures, the options or the suite.
+    Exit status: 0 if the tokenizer conforms, 1 if it does not, 2 if something is wrong with the fixtures, the options
+    or the suite.
     """
     context.color = False if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" else None
     if context.invoked_subcommand is None:
@@ -138,7 +139,7 @@ def tokspec(context: click.Context) -> None:
 )
 @click.pass_context
 def dev(context: click.Context) -> None:
-    """Judge the suite itself; power needs a clone."""
+    """Judge the suite itself; tokspec dev power needs a clone of the repository."""
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
 
@@ -149,13 +150,13 @@ def main() -> None:
 
 
 def run_command_line(arguments: list[str], *, owns_process: bool = False) -> int:
-    """Run a command and return its exit status; what is wrong with the data or the options is one line and status 2.
+    """Run a command and return its exit status; an error in the data or the options prints one line and gives status 2.
 
-    ``owns_process`` is whether nothing else runs in this process, so that whatever is left of it in the end is ours.
+    ``owns_process`` is whether nothing else runs in this process, so that everything left in it at the end is ours.
     """
     for name in ("stdin", "stdout", "stderr"):
         stream = getattr(sys, name)
-        if stream is None:  # closed by our parent process; no other file may get its number
+        if stream is None:  # closed by the parent process; no other file may get its number
             setattr(sys, name, open(os.devnull, "r" if name == "stdin" else "w"))  # noqa: SIM115
         elif isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
@@ -164,7 +165,7 @@ def run_command_line(arguments: list[str], *, owns_process: bool = False) -> int
             signal.signal(number, _end)
     gc.set_threshold(ALLOCATIONS)
     if arguments[:1] in (["run"], ["diff"]):
-        from tokspec.cli.options import remove_earlier_results  # here, because other commands need none of it
+        from tokspec.cli.options import remove_earlier_results  # here, because other commands don't need it
 
         remove_earlier_results(arguments[1:])
     if owns_process and "--in-process" in arguments and hasattr(os, "fork"):
@@ -173,15 +174,15 @@ def run_command_line(arguments: list[str], *, owns_process: bool = False) -> int
 
 
 def supervised(command: Callable[[], int]) -> int:
-    """Run a command in a child of this process, and return the status that it says at its end.
+    """Run a command in a child of this process, and return the status that it reports at its end.
 
-    An adapter that runs in a process can end it, with status 0 as well, before anything is judged or when all is.
+    An adapter that runs in a process can end it, even with status 0, before anything is judged or after everything is.
     """
     reader, writer = os.pipe()
     child = os.fork()
     if not child:
         os.close(reader)
-        streams = sys.stdout, sys.stderr  # which an adapter may replace, even in its own thread
+        streams = sys.stdout, sys.stderr  # an adapter may replace them, even in its own thread
         status = command()
         for stream in streams:
             with suppress(OSError, ValueError):
@@ -196,7 +197,7 @@ def supervised(command: Callable[[], int]) -> int:
     ended = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     for number, handler in before.items():
         signal.signal(number, handler)
-    os.set_blocking(reader, False)  # what the adapter has started may hold the other end
+    os.set_blocking(reader, False)  # processes that the adapter has started may hold the other end
     with suppress(BlockingIOError):
         if said := os.read(reader, 1):
             return said[0]
@@ -205,7 +206,7 @@ def supervised(command: Callable[[], int]) -> int:
 
 
 class Ended(KeyboardInterrupt):
-    """A signal asks for the end; what was started is ended first, as after an interruption."""
+    """A signal tells this process to end; the processes that it started are ended first, as after an interruption."""
 
     def __init__(self, signal: signal.Signals) -> None:
         super().__init__()
@@ -217,7 +218,7 @@ def _end(number: int, frame: object) -> None:
 
 
 def _status(arguments: list[str], owns_process: bool) -> int:
-    """Run it and give the exit status; whatever went wrong has then been said."""
+    """Run a command and return its exit status, after saying what went wrong."""
     try:
         os.getcwd()
     except OSError:
@@ -241,7 +242,7 @@ def _status(arguments: list[str], owns_process: bool) -> int:
         return _say(f"{error.filename or 'the output'} cannot be used: {error.strerror}")
     except MemoryError:
         return _say("there is not enough memory; give it more, or less to do")
-    except Exception:  # not status 1, which is the implementation's
+    except Exception:  # not status 1, which means that the implementation fails
         import traceback  # here, because it takes a while, and should never be needed
 
         with suppress(OSError):
@@ -250,7 +251,7 @@ def _status(arguments: list[str], owns_process: bool) -> int:
 
 
 def _run(arguments: list[str], owns_process: bool) -> int:
-    """Do what ``click.Command.main`` does, except that it ends with status 1 when the reader has gone."""
+    """Do the same as ``click.Command.main``, which however exits with status 1 when the reader is gone."""
     try:
         with tokspec.make_context("tokspec", arguments, obj=shlex.join(["tokspec", *arguments])) as context:
             context.meta["tokspec.owns_process"] = owns_process
@@ -270,12 +271,12 @@ def _about_options(error: click.UsageError) -> str:
     if "unexpected extra argument" in message and "--impl" in names:
         message += "; an implementation is named by --impl"
     if message.startswith("No such option '--impl'") and names & {"implementation", "a"}:
-        message = "No such option '--impl'; an implementation is named without one"
+        message = "No such option '--impl'; name the implementation without an option"
     return f"{message}{'' if message.endswith('?') else ';'} see {path} --help"
 
 
 def _say(message: str, status: int = 2) -> int:
-    """Say why there is this exit status, which stays the same where it cannot be said."""
+    """Print the reason for an exit status, and return the status, even if nothing can be printed."""
     try:
         click.echo(f"tokspec: {visible(shorten(without_password(message), LONGEST))}", err=True)
     except OSError:
@@ -284,7 +285,7 @@ def _say(message: str, status: int = 2) -> int:
 
 
 def _give_up(stream: TextIO) -> None:
-    """Let nothing that is left in a stream be written: flushing it at the end would change the exit status."""
+    """Discard what is left in a stream, because flushing it at the end would change the exit status."""
     nothing = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nothing, stream.fileno())
     os.close(nothing)

@@ -1,4 +1,4 @@
-"""``tokspec cases``: what is in the suite."""
+"""``tokspec cases``: list and show the contents of the suite."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ from tokspec.suite.specification import Clause, load_specification
 @click.command("cases", short_help="List cases, show one, or write all as one file.")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @exclude_option
-@click.option("--source", is_flag=True, help="Group by document and section, with what each prints.")
+@click.option("--source", is_flag=True, help="Group the cases by document and section, with the results printed there.")
 @click.option(
     "--bundle",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="Write all cases as one JSON file.",
+    help="Write all cases to this file, as JSON.",
 )
 @click.option(
     "--format",
     "formats_",
     type=click.Choice([*formats.FORMATS]),
     multiple=True,
-    help="Put the models into the bundle in this format, too; may be repeated.",
+    help="Put the models into the bundle in this format too. May be repeated.",
 )
 @fixtures_option
 def cases_command(
@@ -47,15 +47,15 @@ def cases_command(
     formats_: tuple[str, ...],
     fixtures: Path | None,
 ) -> None:
-    """List cases, all or those of NAME, or show what NAME names.
+    """List all cases or those that NAME selects, or show one case or clause.
 
     \b
-    tokspec cases                               all, with operation and clauses
-    tokspec cases "bpe-*" decode                by id, clause, operation, tag or file; * is a wildcard
+    tokspec cases                               all cases, with operation and clauses
+    tokspec cases "bpe-*" decode                the cases with this id, clause, operation, tag or file; * is a wildcard
     tokspec cases bpe-toy-encode-bug            one case: its clauses, model, input, outcome, and how to run it
     tokspec cases BPE-ENC-1                     a clause: its rule, source, profiles and cases
-    tokspec cases unhug                         cases with a text, a token or a printed number
-    tokspec cases --source                      which document prints what
+    tokspec cases unhug                         the cases with this text, token or printed number
+    tokspec cases --source                      which document prints which result
     tokspec cases --bundle cases.json           for runners in other languages
     """
     if bundle and (names or excluded or source):
@@ -87,7 +87,7 @@ def cases_command(
 
 
 def _select(suite: Suite, names: Sequence[str], excluded: Sequence[str]) -> list[Case]:
-    """Return the cases of these names.
+    """Return the cases that some names select.
 
     Raises:
         DataError: there are no such cases.
@@ -99,9 +99,10 @@ def _select(suite: Suite, names: Sequence[str], excluded: Sequence[str]) -> list
 
 
 def _names(suite: Suite, name: str) -> list[str]:
-    """Return a name that selects cases; of any other, the ids of the cases that have it.
+    """Return a name that selects cases as it is; for any other, return the ids of the cases that have it.
 
-    It is a part of their id, or a text, a token or a number that they give, expect or say to be printed.
+    A case has a name if its id contains it, or if it is a text, a token or a number in the case's input, outcome or
+    printed results.
     """
     try:
         select(suite.cases.values(), [name])
@@ -112,7 +113,7 @@ def _names(suite: Suite, name: str) -> list[str]:
 
 
 def _values(case: Case) -> Iterator[str]:
-    """Return the strings and numbers of the questions of a case, and those that a document prints."""
+    """Return the strings and numbers in the questions of a case, and those that a document prints."""
     asked = [each for question in case.questions for each in (question.input, question.outcome)]
     left: list[Any] = [*asked, *(entry["printed"] for entry in case.stated)]
     while left:
@@ -126,7 +127,7 @@ def _values(case: Case) -> Iterator[str]:
 
 
 def _by_source(cases: Sequence[Case]) -> Iterator[str]:
-    """Return a paragraph for each document from which cases come."""
+    """Return a paragraph for each document that is the source of cases."""
     for document, title in load_specification().documents.items():
         own = [case for case in cases if document in case.documents]
         if own:
@@ -134,7 +135,7 @@ def _by_source(cases: Sequence[Case]) -> Iterator[str]:
 
 
 def _document_lines(document: str, title: str, cases: Sequence[Case]) -> Iterator[str]:
-    """Return the printed results of a document by section, and their counts."""
+    """Return the lines of a document's printed results by section, and their counts."""
     results = [(case, entry) for case in cases for entry in case.stated if document in entry.get("in", case.documents)]
     errata = sum(entry["relation"] == "erratum" for _, entry in results)
     counts = f"{_count(len(results), 'printed result')}, {errata} of them errata, in {_count(len(cases), 'case')}"
@@ -164,7 +165,7 @@ def _case_lines(case: Case, stated: Sequence[object]) -> Iterator[str]:
 
 
 def write_models(suite: Suite, format: str) -> dict[str, Any]:
-    """Write every model of a suite in a format, or the reason why the format cannot express it.
+    """Write every model of a suite in a format, or the reason why the format cannot express the model.
 
     Raises:
         DataError: the format needs a package that is not installed.
@@ -179,7 +180,7 @@ def write_models(suite: Suite, format: str) -> dict[str, Any]:
 
 
 def find_limits(suite: Suite, models: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, str]]:
-    """Return why files of models that were written say something else than the model: by id of question and format."""
+    """Return why files that were written differ in meaning from their models, by the question's id and the format."""
     found: dict[str, dict[str, str]] = {}
     for question in (question for case in suite.cases.values() for question in case.questions):
         for format, written in models.items():
@@ -224,7 +225,7 @@ def _show(case: Case, fixtures: Path | None) -> Iterator[str]:
 
 
 def _source(entry: Mapping[str, str]) -> str:
-    """Write where a case comes from, with the title of a document."""
+    """Write where a case comes from, with the document's title."""
     title = load_specification().documents.get(entry.get("document", ""))
     return ", ".join(entry.values()) + (f" ({title})" if title else "")
 

@@ -1,4 +1,4 @@
-"""``tokspec init``: begin an adapter."""
+"""``tokspec init``: start a new adapter."""
 
 from __future__ import annotations
 
@@ -16,41 +16,42 @@ from tokspec.templates import TEMPLATES, Template
 
 #: What to do in a language without a template.
 _WITHOUT = (
-    "In another language a program answers four messages (spec/10-protocol.md); that of javascript is a short example"
+    "In another language, write a program that answers four messages (spec/10-protocol.md); "
+    "that of javascript is a short example"
 )
 
 
-@click.command("init", short_help="Write the beginning of an adapter in one of six languages.")
+@click.command("init", short_help="Create an adapter to start from, in one of six languages.")
 @click.option(
-    "--lang", required=True, metavar="LANGUAGE", help=f"The language of the adapter: {', '.join(sorted(TEMPLATES))}."
+    "--lang", required=True, metavar="LANGUAGE", help=f"Language of the adapter: {', '.join(sorted(TEMPLATES))}."
 )
 @click.argument("folder", default="tokspec-adapter")
 def init_command(lang: str, folder: str) -> int:
-    """Begin an adapter in FOLDER (tokspec-adapter unless given): files that work as they are, and what to do next.
+    """Create an adapter in FOLDER (tokspec-adapter unless given): files that work as they are, and the next steps.
 
-    Exit status: 0 if the files are written, 2 if they are not. No file is ever replaced.
+    Exit status: 0 if the files are written, 2 if they are not. An existing file is never replaced.
     """
     if lang not in TEMPLATES:
         message = f"{lang!r} has no template; there are {', '.join(sorted(TEMPLATES))}. {_WITHOUT}"
         raise DataError(message, key="--lang")
     template = TEMPLATES[lang]
     if not folder.strip():
-        raise DataError("needs a name; . is this folder", key="FOLDER")
+        raise DataError("needs a name; use . for this folder", key="FOLDER")
     _write(Path(folder), template.contents())
     click.echo("\n".join(["", *_next(Path(folder), template), "", "See README.md there for the next steps."]))
     return 0
 
 
 def _write(folder: Path, contents: Mapping[str, str]) -> None:
-    """Write all files, or none if one of them is there already or cannot be written.
+    """Write all files, or none if one of them exists already or cannot be written.
 
     Raises:
-        DataError: naming the file.
+        DataError: a file exists or cannot be written; the error names it.
     """
     files = {folder / name: text for name, text in contents.items()}
     for path in files:
         if os.path.lexists(path):
-            raise DataError("is there already, and nothing was written; name another folder", str(path))
+            raise DataError("already exists, so nothing was written; name another folder", str(path))
     made: list[Path] = []
     for path, text in files.items():
         made += [above for above in reversed(path.parents) if not os.path.lexists(above)]
@@ -62,21 +63,21 @@ def _write(folder: Path, contents: Mapping[str, str]) -> None:
         except OSError as error:
             _remove(made)
             raise DataError(
-                f"cannot be written: {error.strerror}; nothing was left", error.filename or str(path)
+                f"cannot be written: {error.strerror}; no files were left behind", error.filename or str(path)
             ) from None
     for path in files:
         click.echo(f"wrote {visible(str(path))}")
 
 
 def _remove(made: Sequence[Path]) -> None:
-    """Remove files and folders, the last first."""
+    """Remove files and folders, last first."""
     for path in reversed(made):
         with suppress(OSError):
             path.rmdir() if path.is_dir() else path.unlink()
 
 
 def _next(folder: Path, template: Template) -> list[str]:
-    """Return the commands to run next, each with what it does, as lines that a shell takes as they are."""
+    """Return the commands to run next, each with a comment that says what it does, as lines to paste into a shell."""
     end_of_options = "-- " if str(folder).startswith("-") else ""
     entered = [] if folder.resolve() == Path.cwd() else [(f"cd {end_of_options}{_quote(str(folder))}", "")]
     commands = [*entered, *template.commands()]
@@ -85,7 +86,7 @@ def _next(folder: Path, template: Template) -> list[str]:
 
 
 def _quote(path: str) -> str:
-    """Quote a path for a shell; what is not visible is escaped, as bash and zsh read it.
+    """Quote a path for a shell; invisible characters are escaped in a form that bash and zsh read.
 
     >>> _quote("my adapter"), _quote("it's\\x1b")
     ("'my adapter'", "$'it\\\\'s\\\\u001b'")

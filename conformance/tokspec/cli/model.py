@@ -1,4 +1,4 @@
-"""``tokspec model``: the models of the fixtures as files, and files as models for fixtures."""
+"""``tokspec model``: write the models of the fixtures as files, and read files as models for fixtures."""
 
 from __future__ import annotations
 
@@ -26,16 +26,17 @@ _formats = click.Choice([*dict.fromkeys((*FORMATS, *READERS))])
 
 @click.command("model", short_help="Write the model of a case to a file, or read one.")
 @click.argument("name", metavar="CASE", required=False)
-@click.option("--format", type=_formats, help="The format; --read tells it by the name.")
-@click.option("-o", "--output", type=FILE, metavar="FILE", help="Write there, or into this folder.")
-@click.option("--read", "source", type=FILE, metavar="FILE", help="Read a model instead, and print it as YAML.")
+@click.option("--format", type=_formats, help="Format of the model; with --read, by default indicated by its name.")
+@click.option("-o", "--output", type=FILE, metavar="FILE", help="File or folder to write the model to.")
+@click.option("--read", "source", type=FILE, metavar="FILE", help="Read a model from this file, and print it as YAML.")
 @fixtures_option
 def model_command(
     name: str | None, format: str | None, output: Path | None, source: Path | None, fixtures: Path | None
 ) -> None:
-    """Write the model of a case, given by its id or the model's own name, in a format, or read one.
+    """Write the model of a case in a format, or read a model from a file.
 
-    Without -o, the content is printed as programs get it. A format of several files is written into a folder.
+    CASE is the id of the case or the name of the model. Without -o, the content is printed as JSON, as an adapter
+    receives it. A format of several files is written to a folder.
     """
     if (name is None) == (source is None):
         raise click.UsageError("give a CASE to write its model, or --read FILE to read one")
@@ -76,7 +77,7 @@ def _refusal(model: Mapping[str, Any]) -> Refusal | None:
 
 
 def _refused_key(content: Any, model: Mapping[str, Any]) -> str:
-    """Return the key of ``beside`` because of which a content's model is refused; empty if it lies elsewhere."""
+    """Return the key of ``beside`` because of which a content's model is refused; empty if there is another reason."""
     told = beside(content) if isinstance(content, Mapping) and "files" in content else {}
     if "pattern" in told and _refusal({"type": "bpe", **stages_of(told["pattern"])}):
         return "beside.pattern"
@@ -86,7 +87,7 @@ def _refused_key(content: Any, model: Mapping[str, Any]) -> str:
 
 
 def _yaml(model: Mapping[str, Any]) -> Iterator[str]:
-    """Write each key on a line, its value in the form that YAML shares with JSON."""
+    """Write each key on a line, with its value in the form that YAML shares with JSON."""
     for key, value in model.items():
         yield f"{key}: {compact(value)}"
 
@@ -112,4 +113,4 @@ def _write(name: str, content: Mapping[str, Any], format: str, output: Path | No
     save(format, written, output)
     told = written.get("beside") if "files" in written else None
     if told:
-        click.echo(f"{output}: not in the file, and to be told its loader: {compact(told)}", err=True)
+        click.echo(f"{output}: the file does not contain this, so tell its loader: {compact(told)}", err=True)

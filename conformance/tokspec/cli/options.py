@@ -27,7 +27,7 @@ DEFAULT = "reference"
 
 
 class FilePath(click.Path):
-    """A path that is not empty: a variable that is not set does not mean the current folder."""
+    """A path that is not empty, because a variable that is not set does not mean the current folder."""
 
     def convert(self, value: Any, param: click.Parameter | None, context: click.Context | None) -> Any:
         if value == "":
@@ -35,11 +35,11 @@ class FilePath(click.Path):
         return super().convert(value, param, context)
 
 
-#: A file or a folder, which need not be there.
+#: A file or a folder, which need not exist.
 FILE = FilePath(path_type=Path)
 
-#: What the patterns of --select and --exclude match.
-_PATTERNS = "by id, clause, operation, tag or file; * is a wildcard; may be repeated."
+#: The help text for the patterns of --select and --exclude.
+_PATTERNS = "by id, clause, operation, tag or file; * is a wildcard. May be repeated."
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -51,9 +51,9 @@ def add_options(command: Command, options: Sequence[Callable[[Any], Any]]) -> Co
 
 @dataclass(frozen=True)
 class Target:
-    """The implementation that the command line names, and what its process is allowed.
+    """The implementation that the command line names, and the limits of its process.
 
-    ``confined`` is whether the reference too gets its own process, because the user gives limits or models.
+    ``confined`` is whether the reference, too, gets its own process, because the user gives limits or models.
     """
 
     impl: str | None
@@ -64,33 +64,33 @@ class Target:
 
     @classmethod
     def of(cls, word: str) -> Target:
-        """Return what a word names."""
+        """Return the implementation that a word names."""
         return cls(None, word) if names_program(word) else cls(word, None)
 
     @property
     def name(self) -> str:
-        """What to call it before it has said its own name."""
+        """The name to use until the implementation has said its own."""
         return self.program or self.impl or DEFAULT
 
     def arguments(self) -> str:
-        """Write the options that name it again, for a command that reproduces a result."""
+        """Write the options that name it, for a command that reproduces a result."""
         option = "--impl" if self.program and names_program(self.program) else "--cmd"
         given = [("--impl", self.impl), (option, self.program)]
         words = "".join(f" {option} {shlex.quote(value)}" for option, value in given if value)
         return words + (" --in-process" if self.in_process else "") + self._limits()
 
     def _limits(self) -> str:
-        """Write the limits that are not what they are unless given."""
+        """Write the limits that differ from their defaults."""
         given = {name: getattr(self.limits, name.replace("-", "_")) for name in LIMITS}
         usual = {name: getattr(Limits(), name.replace("-", "_")) for name in LIMITS}
         return "".join(f" --limit {name}={value:.15g}" for name, value in given.items() if value != usual[name])
 
     def unusable(self, fault: AdapterFault) -> DataError:
-        """Return the error of an implementation that said no proper ``hello``."""
+        """Return the error to raise if the implementation gave no valid ``hello``."""
         return DataError(f"cannot be asked: {fault}; try tokspec smoke{self.arguments()}", key=self.name)
 
     def open(self, jobs: int = 1) -> Session:
-        """Start it in ``jobs`` processes.
+        """Open a session with it, in ``jobs`` processes.
 
         Raises:
             UsageError: ``--in-process`` is given, and several jobs.
@@ -106,14 +106,14 @@ class Target:
         )
 
     def open_reference(self) -> Session:
-        """Start the reference, to compare this one with; its limits are the usual ones, for this one may need less."""
+        """Start the reference for comparison, under the usual limits, because the given ones may be too low for it."""
         return open_session(find_reference(), None, confined=self.confined)
 
 
 def implementation_options(command: Command) -> Command:
     """Add ``--impl`` with the limits of a process, and pass them as one ``target``.
 
-    ``--cmd`` is not shown: it names a program, too, whatever that looks like.
+    ``--cmd`` is not shown: it also names a program, whatever the name looks like.
     """
 
     @wraps(command)
@@ -139,7 +139,7 @@ def implementation_options(command: Command) -> Command:
 
 
 def refuse_blank(option: str, word: str | None) -> None:
-    """Refuse a blank where an implementation is named: a variable that is empty does not mean the default.
+    """Refuse a blank name of an implementation, because a variable that is empty does not mean the default.
 
     Raises:
         UsageError: it is given, and blank.
@@ -149,7 +149,7 @@ def refuse_blank(option: str, word: str | None) -> None:
 
 
 class Finite(click.FloatRange):
-    """A number in a range; that NaN is in none, click does not notice."""
+    """A number in a range; NaN is refused, which click does not do."""
 
     def convert(self, value: Any, param: click.Parameter | None, context: click.Context | None) -> float:
         number: float = super().convert(value, param, context)
@@ -158,25 +158,25 @@ class Finite(click.FloatRange):
         return number
 
 
-#: What may be counted: more than there ever is, and few enough for every loop.
+#: The range of a count: its end is more than is ever needed, and few enough for every loop.
 COUNT, POSITIVE = click.IntRange(0, 1_000_000_000), click.IntRange(1, 1_000_000_000)
 
-#: Processes that may be asked for.
+#: How many processes a user may ask for.
 PROCESSES = click.IntRange(1, 256)
 
 
-#: The most seconds that anything may be given.
+#: The most seconds that any limit may have.
 DAY = 86400
 
 _SECONDS = Finite(0, DAY, min_open=True)
 
-#: What may be limited, and the numbers that may be given.
+#: The names of the limits, and the range of each.
 LIMITS = {"case-seconds": _SECONDS, "start-seconds": _SECONDS, "memory-mb": Finite(0, 1_000_000_000)}
 
 
 _LIMIT = (
-    "What it may take: case-seconds=N (10 unless given) for a case, start-seconds=N (30) to start or load, memory-mb=N "
-    "(4096; 0 is no limit) with all processes that it starts. May be repeated."
+    "Limit for the implementation: case-seconds=N for each case (10 unless given), start-seconds=N to start it or to "
+    "load a model (30), memory-mb=N for all its processes together (4096; 0 for no limit). May be repeated."
 )
 
 _LIMITS = [
@@ -186,7 +186,7 @@ _LIMITS = [
 
 
 def _take_limits(options: dict[str, Any]) -> Limits:
-    """Take the limits out of the options of a command; one has its usual number unless it is given.
+    """Move the limits out of the options of a command; a limit that is not given has its default.
 
     Raises:
         UsageError: a limit is unknown, or is given two numbers or none.
@@ -208,10 +208,10 @@ def _take_limits(options: dict[str, Any]) -> Limits:
     return replace(Limits(), **given)
 
 
-_IN_PROCESS = "Run --impl in this process, for a debugger: without limits, never in a gate."
+_IN_PROCESS = "Run --impl in this process, for a debugger. No limits apply, so do not use this in a gate."
 
 _TARGET = [
-    click.option("--impl", metavar="IMPLEMENTATION", help=f"{NAMES}."),
+    click.option("--impl", metavar="IMPLEMENTATION", help=f"The implementation, as {NAMES}."),
     click.option("--cmd", "program", hidden=True, help="A program, whatever its name looks like."),
     *_LIMITS,
     click.option("--in-process", is_flag=True, help=_IN_PROCESS),
@@ -234,7 +234,7 @@ exclude_option = click.option(
 
 
 def parse_shown(words: Sequence[str]) -> tuple[int, frozenset[str]]:
-    """Return how many causes ``--show`` asks for, and what else it names.
+    """Return the number of causes that ``--show`` gives, and its other words.
 
     >>> parse_shown(["all", "3"])
     (3, frozenset({'all'}))
@@ -252,7 +252,7 @@ def parse_shown(words: Sequence[str]) -> tuple[int, frozenset[str]]:
 
 def selection_options(command: Command) -> Command:
     """Add ``--select`` and ``--exclude``."""
-    select = click.option("--select", "patterns", multiple=True, metavar="PATTERN", help=f"Take cases {_PATTERNS}")
+    select = click.option("--select", "patterns", multiple=True, metavar="PATTERN", help=f"Select cases {_PATTERNS}")
     return add_options(command, [select, exclude_option])
 
 
@@ -263,7 +263,7 @@ fixtures_option = click.option(
 fixtures_version_option = click.option(
     "--fixtures-version",
     metavar="X.Y.Z",
-    help="Take the cases that stood in this version of the suite, so that newer ones change nothing.",
+    help="Use only the cases that this version of the suite already had, so that newer ones change nothing.",
 )
 
 choices_option = click.option(
@@ -271,7 +271,7 @@ choices_option = click.option(
     "choices",
     multiple=True,
     metavar="NAME=OPTION",
-    help="Hold the implementation to this option, whatever it declares; may be repeated.",
+    help="Hold the implementation to this option of a choice, whatever it declares. May be repeated.",
 )
 
 
@@ -289,14 +289,15 @@ def parse_choices(choices: tuple[str, ...]) -> Mapping[str, str]:
         name, _, option = choice.partition("=")
         load_specification().refuse_other_choices(name, option, "--choice", choice)
         if parsed.setdefault(name, option) != option:
-            raise DataError(f"{name} is to be {parsed[name]} and {option}; give one of them", key="--choice")
+            raise DataError(f"{name} cannot be both {parsed[name]} and {option}; give one of them", key="--choice")
     return parsed
 
 
 def refuse_outputs(outputs: Mapping[str, Path | None], inputs: Mapping[str, Iterable[Path]]) -> None:
-    """Refuse, before any work is done, files that cannot be written, and those that would cost the user another one.
+    """Refuse, before any work is done, outputs that cannot be written or that would overwrite a file that is needed.
 
-    ``outputs`` are by their options. ``inputs`` are by what names them, and looked for only if there is an output.
+    The keys of ``outputs`` are their options, those of ``inputs`` the options or arguments that name them. Inputs are
+    looked for only if there is an output.
 
     Raises:
         DataError: an output is not an ordinary file, or is an input.
@@ -310,11 +311,11 @@ def refuse_outputs(outputs: Mapping[str, Path | None], inputs: Mapping[str, Iter
                 raise click.UsageError(f"{other} and {option} name the same file; give each its own")
     for what, files in inputs.items() if named else ():
         for option, output in (named[key] for key in map(_identity, files) if key in named):
-            message = f"is what {what} names, and would be replaced; give another"
+            message = f"is the file that {what} names, and would be overwritten; give another"
             raise DataError(message, str(output), key=option.split()[0])
 
 
-#: How results of a run begin: a report, and JUnit's XML.
+#: How the files of results begin: a report, and JUnit's XML.
 _RESULTS = (
     b'{"tokspec_report"',
     b"""<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n  <testsuite name="tokspec """,
@@ -324,8 +325,8 @@ _RESULTS = (
 def remove_earlier_results(arguments: Sequence[str]) -> None:
     """Remove the results of an earlier run that a command line is about to replace.
 
-    Whatever ends this run before it writes its own, the earlier ones must not pass for them. So this comes before
-    anything else, the check of the options included. Files that no run of the suite wrote stay.
+    If this run ends before it writes its own, the earlier ones must not be taken for them. So this is done first, even
+    before the options are checked. Files that no run of the suite wrote are kept.
     """
     for option, word in zip_longest(arguments, arguments[1:], fillvalue=""):
         name, equals, value = option.partition("=")
@@ -334,8 +335,8 @@ def remove_earlier_results(arguments: Sequence[str]) -> None:
 
 
 def remove_result(file: Path) -> None:
-    """Remove a report, or JUnit's XML, that the suite wrote; leave whatever else has that name."""
-    with suppress(OSError, RuntimeError, ValueError):  # it does not exist, or we may not read it
+    """Remove a report, or JUnit's XML, that the suite wrote; leave any other file with that name."""
+    with suppress(OSError, RuntimeError, ValueError):  # it does not exist, or cannot be read
         place = file.resolve(strict=True)
         if place.is_file():
             with place.open("rb") as stream:
@@ -345,7 +346,7 @@ def remove_result(file: Path) -> None:
 
 
 def _identity(file: Path) -> object:
-    """Return what two names of one file have in common; a file that is not there has its path."""
+    """Return the identity of a file, which all its names share; for a file that does not exist, return its path."""
     try:
         status = file.stat()
     except OSError:
@@ -371,5 +372,5 @@ def files_of_implementation(name: str | None) -> Iterator[Path]:
 
 
 def files_of_fixtures(folder: Path | None) -> Iterator[Path]:
-    """Return the files of fixtures that the user names."""
+    """Return the files in a folder of fixtures that the user names."""
     return (file for file in paths_below(folder) if file.suffix == ".yaml") if folder is not None else iter(())

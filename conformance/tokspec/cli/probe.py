@@ -1,4 +1,4 @@
-"""``tokspec probe``: which choices an implementation makes."""
+"""``tokspec probe``: find out which choices an implementation makes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tokspec.suite.specification import load_specification
     "--known-failures",
     type=FILE,
     metavar="FILE.yaml",
-    help="Cases that fail for a reason of their own: they tell nothing, and are left aside.",
+    help="File that lists failing cases to leave out, because they say nothing about choices.",
 )
 def probe_command(
     target: Target,
@@ -39,7 +39,8 @@ def probe_command(
 ) -> int:
     """Find out which choices an implementation makes, and print the declaration to paste into its hello.
 
-    Exit status: 0 if it declares what was found, 1 if it declares otherwise, contradicts itself or gives no answer.
+    Exit status: 0 if it declares what was found, 1 if it declares something else, contradicts itself or does not
+    answer.
     """
     aside = read_known_failures(known_failures).entries if known_failures else {}
     selected = select(load_suite(fixtures).cases.values(), patterns, excluded)
@@ -48,11 +49,12 @@ def probe_command(
         with target.open() as session:
             found, hello = probe(session, cases), session.hello
             ended = [
-                f"not well: {fault}; no question is to blame" for fault in dict.fromkeys(map(str, session.unblamed))
+                f"did not end well: {fault}; no question is to blame"
+                for fault in dict.fromkeys(map(str, session.unblamed))
             ]
     except AdapterFault as fault:
         raise target.unusable(fault) from None
-    ended += [f"not well: {problem}" for problem in end_problems(session)]
+    ended += [f"did not end well: {problem}" for problem in end_problems(session)]
     wrong = [*_wrong(found, hello.choices), *ended]
     click.echo("\n".join(map(visible, (*_shown(found, hello), *wrong))))
     return 1 if wrong else 0
@@ -66,15 +68,15 @@ def _shown(found: Probe, hello: Hello) -> Iterator[str]:
     for line, finding in zip(lines, (each for each in found.findings if each.told), strict=True):
         yield f"{line:<{width}}  # {_costs(finding)}{_evidence(finding)}"
     yield "}"
-    yield from (f"not told: {finding.choice}; {finding.doubt}" for finding in found.findings if finding.doubt)
+    yield from (f"undecided: {finding.choice}; {finding.doubt}" for finding in found.findings if finding.doubt)
     untold = [finding for finding in found.findings if len(finding.options) > 1]
     for finding in untold:
         if cost := finding.costs[finding.options[0]]:
             options = ", ".join(finding.options)
             fails = f"each fails {cost} of {finding.answered}"
-            yield f"not told: {finding.choice}; no case that it answers tells {options} apart; {fails}"
+            yield f"undecided: {finding.choice}; no case that it answers tells {options} apart; {fails}"
     if free := [finding.choice for finding in untold if not finding.costs[finding.options[0]]]:
-        yield f"not told, as no case that it answers tells their options apart: {', '.join(free)}"
+        yield f"undecided, because no case that it answers tells their options apart: {', '.join(free)}"
     if found.faults and len(found.faults) < found.asked:
         count = len(found.faults)
         yield f"{count} of {found.asked} questions without an answer; {_first(found.faults)}"
@@ -89,7 +91,7 @@ def _first(faults: Mapping[str, Fault]) -> str:
 
 
 def _costs(finding: ChoiceFinding) -> str:
-    """Say how many cases fail with each option, those that fit first."""
+    """Say how many cases fail with each option, starting with the options that fit."""
     ordered = sorted(finding.costs, key=lambda option: (option not in finding.options, finding.costs[option]))
     first, *others = (f"{option} fails {finding.costs[option]}" for option in ordered)
     return ", ".join((f"{first} of {finding.answered}", *others))
@@ -108,13 +110,14 @@ def _listed(cases: Sequence[str], most: int = 10) -> str:
 
 def _wrong(found: Probe, declared: Mapping[str, str]) -> Iterator[str]:
     if not found.explained and found.unexplained:
-        yield "no answer that any choice explains, so nothing is told"
+        yield "no choice explains any of its answers, so nothing is known about its choices"
     elif not found.explained and found.faults:
-        yield f"no answer to any of the questions ({found.asked}), so nothing is told; {_first(found.faults)}"
+        said = f"no answer to any of the questions ({found.asked}), so nothing is known about its choices"
+        yield f"{said}; {_first(found.faults)}"
     elif found.explained and not found.answered:
-        yield f"no answer to any of the questions ({found.asked}): what was not unsupported was refused"
+        yield f"no answer to any of the questions ({found.asked}): every request that it supports was refused"
     elif not found.declaration and all(finding.options for finding in found.findings):
-        yield "no case that it answers tells anything"
+        yield "no case that it answers says anything about its choices"
     if not found.answered:
         return
     defaults = load_specification().defaults()
@@ -122,7 +125,7 @@ def _wrong(found: Probe, declared: Mapping[str, str]) -> Iterator[str]:
         stands = declared.get(finding.choice, defaults[finding.choice])
         if not finding.options:
             seen = [f"{case} takes {' or '.join(options)}" for case, options in finding.telling.items()]
-            yield f"none fits: {finding.choice}: {_costs(finding)}: {_listed(seen, 4)}"
+            yield f"no option fits: {finding.choice}: {_costs(finding)}: {_listed(seen, 4)}"
         elif stands not in finding.fitting and not finding.doubt:
-            how = "declares" if finding.choice in declared else "declares nothing, which stands for"
-            yield f"otherwise: {finding.choice} is {' or '.join(finding.options)}; hello {how} {stands}"
+            how = "declares" if finding.choice in declared else "declares nothing, which means"
+            yield f"declared wrongly: {finding.choice} is {' or '.join(finding.options)}; hello {how} {stands}"

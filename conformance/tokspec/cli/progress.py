@@ -1,4 +1,4 @@
-"""Progress on a long run, on standard error: a bar on a terminal, and elsewhere a line now and then.
+"""Progress of a long run, on standard error: a bar on a terminal, and elsewhere a line now and then.
 
 The lines begin when a run has taken longer than most, so that a short one stays silent in a pipe.
 """
@@ -16,16 +16,17 @@ from tokspec.base.display import visible
 if TYPE_CHECKING:
     from rich.progress import Progress, ProgressColumn
 
-#: Seconds until the first line where no bar is seen; each later one comes after twice as long, up to a minute more.
+#: Seconds until the first line where there is no bar; the wait for each later line doubles, up to a minute more.
 FIRST_LINE = 5.0
 _LONGEST = 60.0
 
 
 class Bar:
-    """What every bar has: columns, one task, and lines where nobody would see it.
+    """The base of all bars: it has columns and one task, and prints lines where a bar would not be seen.
 
-    A subclass says its columns, which may show a text ``found``, and what a call tells the bar. Where it is known about
-    how many seconds it takes, ``expected``, that is said at once if it is long, and from then on how many are left.
+    A subclass defines the columns, which may show a text ``found``, and what a call tells the bar. If the approximate
+    duration in seconds is known, as ``expected``, it is printed at the start if it is long, and later lines say how
+    much time is left.
     """
 
     _bar: Progress | None = None
@@ -37,7 +38,7 @@ class Bar:
         self._next_line = FIRST_LINE
         if expected is not None and expected >= FIRST_LINE:
             click.echo(f"{doing} takes about {_duration(expected)}", err=True)
-        if not sys.stderr.isatty():  # FORCE_COLOR asks for colours, not for a cursor that moves in a file
+        if not sys.stderr.isatty():  # FORCE_COLOR asks for colors, not for a cursor that moves in a file
             return
         from rich.console import Console  # here, because it takes a while, and no gate has a terminal
         from rich.progress import Progress
@@ -48,7 +49,7 @@ class Bar:
             self._task = self._bar.add_task(doing, total=total, found="")
 
     def tell(self, done: float, found: str = "") -> None:
-        """Move the bar to what is done, or print a line if the last one is long ago."""
+        """Move the bar to what is done, or print a line if the last one was long ago."""
         self._done = done
         if self._bar:
             self._bar.update(self._task, completed=done, found=found)
@@ -60,18 +61,18 @@ class Bar:
             click.echo(visible(", ".join(parts)), err=True)
 
     def amount(self, done: float) -> str:
-        """Say how much is done, of how much."""
+        """Say how much of the total is done."""
         return f"{done:.0f} of {self._total:.0f}" if self._total else f"{done:.0f}"
 
     def _left(self) -> str:
-        """Say how long the rest takes, as what is done has taken."""
+        """Say how long the rest takes, judged by how long the finished part has taken."""
         if self._expected is None or not self._total or not 0 < self._done < self._total:
             return ""
         seconds = time.monotonic() - self._started
         return f"about {_duration(seconds * (self._total - self._done) / self._done)} left"
 
     def columns(self) -> tuple[ProgressColumn, ...]:
-        """Return what the line of the bar shows, from left to right."""
+        """Return the columns of the bar, from left to right."""
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
         left = [] if self._expected is None else [TextColumn("left"), TimeRemainingColumn()]
@@ -88,14 +89,31 @@ class Bar:
 
 
 class ProgressBar(Bar):
-    """A bar that advances whenever it is called, whatever the arguments; without a total it shows the count."""
+    """A bar that advances at every call, whatever the arguments; without a total it shows the count."""
 
     def __call__(self, *done: object, by: int = 1) -> None:
         self.tell(self._done + by)
 
 
+class NamingBar(Bar):
+    """A bar over things that take a while each; it names the one that has begun."""
+
+    _begun = 0
+
+    def begin(self, name: str) -> None:
+        """Say which one begins; the ones before it are done."""
+        self.tell(self._begun, name)
+        self._begun += 1
+
+    def columns(self) -> tuple[ProgressColumn, ...]:
+        """Return the usual columns, and the name."""
+        from rich.progress import TextColumn
+
+        return *super().columns(), TextColumn("{task.fields[found]}", markup=False)
+
+
 def _duration(seconds: float) -> str:
-    """Write a number of seconds as people say it.
+    """Write a number of seconds in a readable form.
 
     >>> _duration(7.4), _duration(154)
     ('7 s', '3 min')

@@ -26,12 +26,12 @@ from tokspec.suite.cases import Case
 from tokspec.suite.fixtures import load_suite
 from tokspec.suite.selection import cases_of_version, select
 
-#: How many cases a program is asked at once; one at a time, it would wait for each question.
+#: How many cases a program gets at once; with one at a time, it would wait for each question.
 _BATCH = 64
 
 
 class Nonconforming(Exception):
-    """A case that did not conform; its text is the whole report, ``summary`` a line of it."""
+    """A case that does not conform; its text is the whole report, ``summary`` is one line of it."""
 
     def __init__(self, result: Result, reproduce: str) -> None:
         super().__init__("\n".join(describe(result, reproduce)))
@@ -39,9 +39,9 @@ class Nonconforming(Exception):
 
 
 class Cases(pytest.Collector):
-    """All selected cases, and the implementation that they are asked of.
+    """All selected cases, and the implementation that answers them.
 
-    It is started at once, so that what is wrong with it is said once, unless pytest is only to list the cases.
+    The implementation is started at once, so that an error in it is reported once, unless pytest only lists the cases.
     """
 
     def __init__(self, options: Namespace, **others: Any) -> None:
@@ -57,13 +57,13 @@ class Cases(pytest.Collector):
         for stale in self.ratchet.known.stale(suite.cases) if self.version in (None, __version__) else ():
             raise DataError(stale)
         self.implementation = None if options.collectonly else self._open()
-        is_shared = hasattr(self.config, "workerinput")  # the next cases may be those of another worker
+        is_shared = hasattr(self.config, "workerinput")  # the next cases may belong to another worker
         self.batch = 1 if is_shared or self.target.in_process or options.usepdb else _BATCH
         self._judged: dict[str, Result] = {}
 
     @classmethod
     def of(cls, session: pytest.Session) -> Cases:
-        """Make what the options name.
+        """Build the collector that the options describe.
 
         Raises:
             pytest.UsageError: they name what is not there, or what cannot be started.
@@ -94,7 +94,7 @@ class Cases(pytest.Collector):
         return [CaseItem.from_parent(self, name=case.id, case=case) for case in self.selected]
 
     def judge(self, case: Case) -> Result:
-        """Ask one case, and the next ones with it."""
+        """Judge one case, and with it the next ones."""
         if self.implementation is None:
             raise RuntimeError("cases are listed and not asked")
         if case.id not in self._judged:
@@ -103,7 +103,7 @@ class Cases(pytest.Collector):
         return self._judged.pop(case.id)
 
     def _batch_from(self, case: Case) -> Sequence[Case]:
-        """Return a case, and those that pytest runs after it."""
+        """Return a batch: a case, and those that pytest runs after it."""
         if self.batch == 1:
             return [case]
         following = (item.case for item in self.session.items if isinstance(item, CaseItem))
@@ -115,7 +115,7 @@ class Cases(pytest.Collector):
         return f"tokspec run{self.target.arguments()}{choices}{self.ratchet.arguments()} --select {case.id}"
 
     def close(self) -> list[str]:
-        """End the implementation, if it was started, and return what was wrong with it that no case is to blame for."""
+        """End the implementation, if it was started, and return the faults that no case is to blame for."""
         if self.implementation is None:
             return []
         self.implementation.close()
@@ -123,7 +123,7 @@ class Cases(pytest.Collector):
 
 
 class CaseItem(pytest.Item):
-    """One case; its node id is ``tokspec::CASE``. ``-k`` knows its clauses, operation and tags too."""
+    """One case; its node id is ``tokspec::CASE``. ``-k`` also matches its clauses, operation and tags."""
 
     def __init__(self, parent: Cases, case: Case, **others: Any) -> None:
         super().__init__(parent=parent, **others)
@@ -146,7 +146,7 @@ class CaseItem(pytest.Item):
     def run_protocol(self) -> None:
         """Judge the case and report it, without the phases for fixtures: it has none, and they take most of the time.
 
-        A case of an adapter in this process has all phases: in them pytest captures what is printed.
+        A case of an adapter in this process has all phases, because pytest captures printed output in them.
         """
         hooks = self.ihook
         hooks.pytest_runtest_logstart(nodeid=self.nodeid, location=self.location)
@@ -168,5 +168,5 @@ class CaseItem(pytest.Item):
         return shown
 
     def reportinfo(self) -> tuple[str, int, str]:
-        """Return where the case is."""
+        """Return the place of the case in its file."""
         return self.case.file, self.case.line - 1, f"tokspec::{self.case.id}"

@@ -1,4 +1,4 @@
-"""``tokspec report``: what reports tell, in other forms, and what changed between two."""
+"""``tokspec report``: show reports, convert them to other forms, and compare two."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tokspec.report.markdown import markdown
 from tokspec.report.ndjson import Report, read_report
 from tokspec.report.text import text
 
-#: The group of entry points in which ``results`` announces what writes the page of a run.
+#: The group of entry points in which ``results`` announces the function that writes the page of a run.
 _PAGES = "tokspec.pages"
 
 FORMATS = ("text", "markdown", "junit", "annotations", "outputs")
@@ -31,29 +31,31 @@ FORMATS = ("text", "markdown", "junit", "annotations", "outputs")
 
 @click.command("report", short_help="Show, convert or compare reports of runs.")
 @click.argument("files", nargs=-1, required=True, type=FILE, metavar="FILE.ndjson…")
-@click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True)
-@click.option("-o", "--output", type=FILE, metavar="FILE", help="Write it there.")
-@click.option("--html", type=FILE, metavar="FILE", help="Write one page that needs no other file.")
-@click.option("--compare", is_flag=True, help="Say what changed from the first report to the second.")
-@click.option("--show", type=COUNT, default=10, show_default=True, help="How many causes to show.")
+@click.option(
+    "--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="Format of the output."
+)
+@click.option("-o", "--output", type=FILE, metavar="FILE", help="File to write the output to.")
+@click.option("--html", type=FILE, metavar="FILE", help="Write one HTML page that needs no other file.")
+@click.option("--compare", is_flag=True, help="Show what changed from the first report to the second.")
+@click.option("--show", type=COUNT, default=10, show_default=True, help="Number of causes to show.")
 def report_command(
     files: tuple[Path, ...], form: str, output: Path | None, html: Path | None, compare: bool, show: int
 ) -> int:
-    """Show reports that ``tokspec run --report`` wrote, or compare two.
+    """Show reports of tokspec run --report in any format, or compare two of them.
 
     \b
     tokspec report ours.ndjson                                as tokspec run showed it
     tokspec report *.ndjson --format markdown -o summary.md   for the summary of a job
-    tokspec report ours.ndjson --html ours.html               a page to look at
+    tokspec report ours.ndjson --html ours.html               a page for a browser
     tokspec report ours.ndjson --format annotations           errors that GitHub Actions shows, and outputs of a step
     tokspec report --compare before.ndjson after.ndjson       what is lost, new and fixed, by cause
 
-    Exit status: 0 if every run conforms or holds its list of known failures, 1 if one does not; with --compare 1 if
-    something is new or lost. A report that was cut off is refused with 2.
+    Exit status: 0 if every run conforms or matches its list of known failures, 1 if one does not. With --compare, 1 if
+    something is new or lost. A report that was cut off is refused with exit status 2.
     """
     refuse_outputs({"--output": output, "--html": html}, {"FILE": files})
     if compare and html:
-        raise DataError("is of one report, and --compare prints; give one of the two", key="--html")
+        raise DataError("shows one report, and --compare prints; give one of the two", key="--html")
     reports = [read_report(file) for file in files]
     if compare:
         return _compare(reports, form, output)
@@ -78,7 +80,7 @@ def _page(reports: Sequence[Report]) -> str:
 
 def _compare(reports: Sequence[Report], form: str, output: Path | None) -> int:
     if len(reports) != 2 or form != "text":
-        raise DataError("needs two reports, the older first, and is text", key="--compare")
+        raise DataError("needs two reports, the older first, and prints only text", key="--compare")
     older, newer = reports
     found = changes(older, newer)
     _put("\n".join(lines(older, newer, found)) + "\n", output, wraps=True)

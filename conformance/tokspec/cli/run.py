@@ -55,32 +55,38 @@ from tokspec.suite.recordings import RecordingFile, read_recording
 from tokspec.suite.selection import cases_of_version, plain_first, select
 from tokspec.suite.sweeps import read_sweep
 
-_JOBS = "Ask N processes of it at once, each with these limits; the verdicts are the same."
+_JOBS = "Run N processes of the implementation at once, each with its own limits; the verdicts are the same."
 
 
 _MAX_FAILURES = "End the run after N failing cases; cases of few clauses and components come first."
 
 
 _REQUIRE = (
-    "Fail unless every case of this core, profile, chapter or clause passes; with :input behind it, unless every such "
-    "case has right what a model gets: ids, type ids and attention mask. May be given several times."
+    "Fail unless every case of this core, profile, chapter or clause passes. With :input after the name, fail unless "
+    "every such case gets right what a model receives: ids, type ids and attention mask. May be repeated."
 )
 
-_VERIFY = "Ask every case again: shuffled by this seed (0 unless given), twice, backwards, and newly started."
+_VERIFY = (
+    "Ask every case again: twice in the order that SEED shuffles (0 unless given), once in that order backwards, and "
+    "once in new processes."
+)
 
-_SHOW = "How many causes to show (10 unless given); all: every failing case; clauses: every clause. May be repeated."
+_SHOW = (
+    "Number of causes to show (10 unless given), or all to show every failing case, or clauses to show every clause. "
+    "May be repeated."
+)
 
-_LIKE = "Accept an answer that is not as specified if this library gives it: tokenizers, sentencepiece or tiktoken."
+_LIKE = "Accept a wrong answer if this library gives it too: tokenizers, sentencepiece or tiktoken."
 
 
-@click.command("run", short_help="Judge an implementation by the cases, or by a pack.")
+@click.command("run", short_help="Judge an implementation by the suite's cases, or by a pack.")
 @implementation_options
 @selection_options
 @choices_option
 @fixtures_option
 @fixtures_version_option
 @click.option("--pack", metavar="PACK", help="Judge by a pack or a recording instead of the fixtures.")
-@click.option("--model", type=FILE, metavar="FILE", help="The file of the tokenizer that the pack is of.")
+@click.option("--model", type=FILE, metavar="FILE", help="File of the tokenizer that the pack was made from.")
 @known_failures_options
 @click.option("--verify", is_flag=False, flag_value="0", metavar="[SEED]", type=int, help=_VERIFY)
 @click.option("--seed", type=int, default=0, hidden=True)
@@ -91,8 +97,8 @@ _LIKE = "Accept an answer that is not as specified if this library gives it: tok
 @click.option("--clauses", is_flag=True, hidden=True)
 @click.option("--require", "required", multiple=True, metavar="NAME", help=_REQUIRE)
 @click.option("--like", metavar="ORIGIN", help=_LIKE)
-@click.option("--report", type=FILE, metavar="FILE.ndjson", help="Write a report.")
-@click.option("--junit", "junit_file", type=FILE, metavar="FILE.xml", help="Write JUnit's XML.")
+@click.option("--report", type=FILE, metavar="FILE.ndjson", help="Write a report to this file.")
+@click.option("--junit", "junit_file", type=FILE, metavar="FILE.xml", help="Write JUnit XML to this file.")
 def run_command(
     known_failures: Path | None,
     update: bool,
@@ -106,7 +112,7 @@ def run_command(
     junit_file: Path | None,
     **options: Any,
 ) -> int:
-    """Judge an implementation; the reference unless one is named.
+    """Judge an implementation, or the reference if you name none.
 
     \b
     tokspec run                                   the reference
@@ -117,8 +123,7 @@ def run_command(
     tokspec run --select "BPE-*" --select decode  some of the cases
     tokspec run --pack llama-3.1 --model tokenizer.json --impl "node adapter.mjs"
 
-    Exit status: 0 if it conforms or holds its list of known failures, 1 if it does not, 2 if the suite could not do
-    its work.
+    Exit status: 0 if it conforms or matches its list of known failures, 1 if it does not, 2 if it could not be judged.
     """
     ratchet = Ratchet.of(known_failures, update, crashes)
     judging = Judging(ratchet=ratchet, verify=verify is not None, seed=verify or seed, **options)
@@ -149,7 +154,7 @@ def run_command(
 
 @dataclass(frozen=True)
 class Judging:
-    """What is judged, by which cases, and held to what: the options that lead to verdicts."""
+    """The options that lead to verdicts: the implementation, the cases, and what it has to fulfill."""
 
     target: Target
     patterns: tuple[str, ...]
@@ -169,13 +174,13 @@ class Judging:
 
     @cached_property
     def suite(self) -> Suite:
-        """Return the fixtures, or the lines of a pack, read once."""
+        """Return the fixtures, or the lines of a pack; they are read once."""
         if (self.pack is None) != (self.model is None):
             raise click.UsageError("--pack and --model belong together: a pack is judged with the tokenizer's own file")
         if self.pack is None or self.model is None:
             return load_suite(self.fixtures)
         if self.fixtures or self.fixtures_version:
-            raise click.UsageError("--pack is instead of fixtures; leave out --fixtures and --fixtures-version")
+            raise click.UsageError("--pack replaces the fixtures; leave out --fixtures and --fixtures-version")
         pack, model = read_recording(find_pack(self.pack)), read_user_model(self.model, whole=True)
         is_of = pack.header.is_of(model.sha256)
         if not is_of:
@@ -189,7 +194,7 @@ class Judging:
         return suite
 
     def sweep(self, pack: RecordingFile, model: UserModel) -> Mapping[str, Case]:
-        """Ask about every entry of the vocabulary, and return the cases of the sweep of a pack."""
+        """Tokenize with every entry of the vocabulary, and return the cases of a pack's sweep."""
         from tokspec.judge.sweeping import sweep_cases  # here, as it needs tokfast
 
         sweep = read_sweep(pack.header.sweep)
@@ -209,19 +214,20 @@ class Judging:
 
     @cached_property
     def differing(self) -> set[str]:
-        """The cases of a sweep with a wrong answer when all texts were asked together."""
+        """The cases of a sweep whose answer was wrong when all texts were asked together."""
         return set()
 
     @cached_property
     def unjudged(self) -> list[str]:
-        """What of a sweep could not be judged, which keeps a run from being green."""
+        """The parts of a sweep that could not be judged, which keep a run from being green."""
         return []
 
     def run(self, show: int, every: bool) -> tuple[Run, list[list[str]], DataError | None]:
         """Run the cases, and describe failures while the implementation can still be asked about its stages.
 
         Returns:
-            The run, its failures described, and why the known failures were not rewritten, if they should have been.
+            The run, the descriptions of its failures, and the error if the known failures should have been rewritten
+                and were not.
         """
         check_names(self.required)
         known_cases = cases_of_version(self.suite, self.fixtures_version)
@@ -266,7 +272,7 @@ class Judging:
             raise self.target.unusable(fault) from None
         os.chdir(here)
         passed = [each.case.id for each in finished.results if each.verdict is Verdict.PASS]
-        alone = [f"{id} passes alone, and failed when all was asked" for id in passed if id in self.differing]
+        alone = [f"{id} passes alone, but failed when everything was asked" for id in passed if id in self.differing]
         if problems := [*alone, *self.unjudged]:
             finished = with_problems(finished, problems)
         return finished, shown, refusals[0] if refusals else None
@@ -279,13 +285,13 @@ class Judging:
             raise DataError(error.message, key="--like") from None
 
     def names_of_entries(self) -> Collection[str]:
-        """Return the cases that a known failure may name: with an older version also those that were removed since."""
+        """Return the cases that a known failure may name; with an older version, these include cases removed since."""
         is_older = self.fixtures_version not in (None, __version__)
         known = self.ratchet.known
         return {*self.suite.cases, *known.entries, *(known.not_offered or ())} if is_older else self.suite.cases
 
     def verify_run(self, finished: Run, starting: float, asking: float) -> Run:
-        """Ask again; the implementation took this many seconds to start, and to answer once."""
+        """Ask all cases again; ``starting`` and ``asking`` are the seconds that it took to start and to answer once."""
         from tokspec.judge.verify import count_requests, estimate_seconds, verify_run  # here, as most runs do without
 
         expected = estimate_seconds(starting, asking * self.jobs)
@@ -295,11 +301,11 @@ class Judging:
     def describe(
         self, finished: Run, show: int, every: bool, session: Session, reference: Session
     ) -> Iterator[list[str]]:
-        """Describe one failure of each cause, or every one: its diverging stage, and the command that repeats it."""
+        """Describe one failure of each cause, or all of them: the diverging stage, and the command that repeats it."""
         groups = group_failures(finished.failed)
         shown = [(result, []) for result in finished.failed] if every else [_split(each) for each in groups[:show]]
         for result, alike in shown:
-            # Alone it would pass: what it takes is from other cases.
+            # Alone it would pass, because the state that makes it fail comes from other cases.
             is_leak = result.verdict is Verdict.STATE_LEAK
             again = f"{self.again()} --verify" if is_leak else f"{self.again()} --select {result.case.id}"
             stage = ""
@@ -308,7 +314,7 @@ class Judging:
             yield describe(result, again, stage, terminal_width(), alike)
 
     def again(self) -> str:
-        """Write the command that judges in the same way, without its selection."""
+        """Write the command that judges in the same way, without the selection of cases."""
         fixtures = f" --fixtures {shlex.quote(str(self.fixtures))}" if self.fixtures else ""
         choices = "".join(f" --choice {shlex.quote(choice)}" for choice in self.choices)
         fixtures += f" --fixtures-version {self.fixtures_version}" if self.fixtures_version else ""

@@ -1,4 +1,4 @@
-"""``tokspec smoke``: is my adapter right?"""
+"""``tokspec smoke``: check whether an adapter works."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from tokspec.cli.options import Target, implementation_options
 from tokspec.judge.smoke import Step, try_adapter
 
 _FIRST_LINE = 'answer the first line, {"op": "hello"}, and flush'
-_GOES_ON = "answer all requests, whatever their number, and end after bye alone (PROTO-3)"
+_GOES_ON = "answer all requests, however many there are, and end only after bye (PROTO-3)"
 _FIRST_CALL = "return a tokspec.adapter.Hello from hello()"
 
 
-@click.command("smoke")
+@click.command("smoke", short_help="Check step by step whether your adapter works.")
 @implementation_options
 def smoke_command(target: Target) -> int:
-    """Check step by step whether your adapter works, and say what to do next; the tokenizer itself is not judged.
+    """Check step by step whether your adapter works, and say what to do next. The tokenizer itself is not judged.
 
-    Exit status: 0 if every step is right, 1 if one is not, 2 if the suite could not do its work.
+    Exit status: 0 if every step is right, 1 if one is wrong, 2 if the adapter could not be checked.
     """
     try:
         with target.open() as session:
@@ -32,7 +32,7 @@ def smoke_command(target: Target) -> int:
         wrong = [Step("hello", False, f"{fault}; {_FIRST_LINE if target.program else _FIRST_CALL}")]
         _shown(wrong[0])
     if wrong:
-        # Where the program ends by itself, that may be why other steps are wrong.
+        # If the program ends by itself, that may be why other steps are wrong.
         first = next((step for step in wrong if step.name == "process"), wrong[0])
         click.echo(f"\nnot yet: fix {first.name} first")
         return 1

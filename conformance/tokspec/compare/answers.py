@@ -1,4 +1,4 @@
-"""What a side answers to a text: every operation that a recording can hold, and streams where they are asked for."""
+"""The answers of a side about a text, for every operation that a recording can hold, and for streams on request."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from tokspec.protocol.replies import check_form
 from tokspec.sessions.asking import BATCH, CHARACTERS, Many
 from tokspec.sessions.session import Session
 
-#: The operations that are compared, in the order of the pipeline; the last one only where it is asked for.
+#: The operations that are compared, in the order of the pipeline; the last one only on request.
 OPERATIONS = ("normalize", "pre_tokenize", "encode", "decode", "decode_stream")
 
-#: Texts of which the ids alone are asked, before anything else is asked of them.
+#: How many texts are encoded to ids alone at once, before anything else is asked about them.
 _MANY = 64 * BATCH
 
-#: What a record of a text has that is asked briefly.
+#: The operations in the record of a text that is asked about briefly.
 _BRIEF = {"encode", "decode"}
 
-#: Requests in a row that end a comparison: with no reply in time; with a program that ends, or writes no reply.
+#: How many requests in a row end a comparison: with no reply in time; with a program that ends or writes no reply.
 _TIMEOUTS = 5
 _DEATHS = 100
 
-#: What any stage takes, if there is one.
+#: Inputs that any stage accepts, if there is one.
 _PLAIN: Mapping[str, tuple[Mapping[str, Any], ...]] = dict.fromkeys(
     ("normalize", "pre_tokenize"), ({"text": "a"}, {"text": "Two words"})
 ) | {"decode_stream": ({"ids": []},)}
@@ -48,7 +48,7 @@ class Input(NamedTuple):
 
     @property
     def place(self) -> str:
-        """Its name among all inputs."""
+        """The name of the text among all inputs."""
         return f"{self.section}:{self.name}"
 
 
@@ -56,7 +56,7 @@ class Input(NamedTuple):
 class Record:
     """A text and the reply to each operation. Spans count in the unit of the side that replied.
 
-    ``line`` is that of the recording, where it was read from one.
+    ``line`` is the line in the recording, if the record was read from one.
     """
 
     input: Input
@@ -65,14 +65,14 @@ class Record:
 
     @property
     def tokens(self) -> list[Any]:
-        """The ids of the text, or its tokens where there are no ids."""
+        """The ids of the text, or its tokens if there are no ids."""
         reply = self.replies.get("encode")
         result = reply.result if isinstance(reply, Answer) else {}
         return list(result.get("ids", result.get("tokens", ())))
 
 
 def input_of(operation: str, record: Record) -> dict[str, Any] | None:
-    """Return the input of an operation: a stage gets what the one before it gave; None if that is missing.
+    """Return the input of an operation, which is the result of the stage before it; None if that is missing.
 
     >>> text = Input("texts/words", "bug", "Bug")
     >>> input_of("pre_tokenize", Record(text, {"normalize": Answer({"text": "bug"})}))
@@ -99,13 +99,13 @@ def input_of(operation: str, record: Record) -> dict[str, Any] | None:
 
 
 def _skipping(operation: str, record: Record) -> dict[str, Any] | None:
-    """Return the input that decodes ids without special tokens, the only question about a skipped record."""
+    """Return the input that decodes ids without special tokens, the only request about a skipped record."""
     ids = record.tokens
     is_asked = operation == "decode" and all(isinstance(id, int) for id in ids)
     return {"ids": ids, "skip_special_tokens": True} if is_asked else None
 
 
-#: How deep a model may be nested: the message that has it, and the neutral form, are a few levels deeper.
+#: How deep a model may be nested: the message that contains it, and the neutral form, are a few levels deeper.
 _DEEPEST_MODEL = DEEPEST - 4
 
 
@@ -113,11 +113,11 @@ class Asker:
     """One implementation with one model.
 
     Args:
-        session: with the implementation.
-        model: which the session loads when it is first asked.
-        adds: whether encodings have what a post-processor adds, where the implementation takes that as an option.
-        stream: the options of ``decode_stream``, which is asked only where they are given.
-        ids_alone: whether nothing but ids is asked for.
+        session: a session with the implementation.
+        model: the model, which the session loads at the first request.
+        adds: whether encodings contain what a post-processor adds, if the implementation has an option for that.
+        stream: the options of ``decode_stream``, which is compared only if they are given.
+        ids_alone: whether only ids are compared.
 
     Raises:
         DataError: the model is nested deeper than a message may be.
@@ -155,11 +155,11 @@ class Asker:
 
     @property
     def unblamed(self) -> Sequence[AdapterFault]:
-        """Faults for which no text is to blame."""
+        """The faults for which no text is to blame."""
         return self._session.unblamed
 
     def check_model(self) -> None:
-        """Ask for the plainest of encodings.
+        """Check that the implementation accepts the model, with the encodings of plain texts.
 
         Raises:
             DataError: each is refused because of the model.
@@ -173,9 +173,9 @@ class Asker:
             raise DataError(f"refuses the model: {_describe(refusals[0])}", self.model.name, key=who)
 
     def drop_missing_stages(self) -> dict[str, str]:
-        """Ask no more for operations that the model has no stage for, and return the reason for each.
+        """Drop the operations that the model has no stage for, and return the reason for each.
 
-        That is what is refused as unsupported for the plainest of texts.
+        An operation is dropped if it is refused as unsupported even for plain texts.
         """
         reasons: dict[str, str] = {}
         for operation in self.operations:
@@ -190,7 +190,7 @@ class Asker:
         """Return the reply to each operation with its input, in order.
 
         Raises:
-            DataError: there was no reply to many requests in a row, and nothing is to be expected of the others.
+            DataError: many requests in a row had no reply, and the others would have none either.
         """
         requests = [
             Request(operation, "own", {}, {**input, **self.options.get(operation, {})}, self.model)
@@ -218,7 +218,7 @@ class Asker:
             )
 
     def ids_of(self, texts: Sequence[str]) -> Iterator[list[Any] | None]:
-        """Return the ids of each text, in order; None for one that was refused or failed, to be asked alone."""
+        """Return the ids of each text, in order; None for a text that was refused or failed, to be encoded alone."""
         return self._many.ids_of(texts, self.options["encode"])
 
     def texts_of(self, lists: Sequence[Sequence[Any]]) -> Iterator[str | None]:
@@ -226,17 +226,17 @@ class Asker:
         return self._many.texts_of(lists) if "decode" in self.hello.operations else repeat(None, len(lists))
 
     def texts_of_tokens(self, ids: Sequence[int]) -> list[str | None]:
-        """Decode each id by itself, and remember the text; None for one that was refused or failed."""
+        """Decode each id by itself, and keep the text; None for one that was refused or failed."""
         new = [id for id in ids if id not in self._texts]
         self._texts.update(zip(new, self.texts_of([[id] for id in new]), strict=True))
         return [self._texts[id] for id in ids]
 
     def reply_to_token(self, id: int, text: str | None) -> Reply:
-        """Return the reply to the decoding of an id alone: the text, or what came instead of one."""
+        """Return the reply to decoding an id alone: the text, or the refusal or fault that came instead."""
         return Answer({"text": text}) if text is not None else self.ask([("decode", {"ids": [id]})])[0]
 
     def ask_about(self, records: Sequence[Record], operations: Iterable[str]) -> list[dict[str, Reply]]:
-        """Ask the operations that are offered about records, each with what the record has for it."""
+        """Request those operations that are offered for each record, with the inputs that the record has for them."""
         asked = [
             (index, operation, input)
             for index, record in enumerate(records)
@@ -257,9 +257,9 @@ def answer(
     *,
     whole: bool = False,
 ) -> Iterator[Record]:
-    """Return a record of each text: what is normalized and encoded is then cut into pieces and decoded.
+    """Return a record of each text, which is normalized and encoded; the results are then pre-tokenized and decoded.
 
-    Of a text that is asked briefly it has no more than :func:`answer_briefly` says, unless the ``whole`` is wanted.
+    The record of a text that is asked about briefly has only what :func:`answer_briefly` says, unless ``whole`` is set.
 
     Raises:
         DataError: none of the first texts is answered: the model is of no use to the implementation.
@@ -278,12 +278,12 @@ def answer(
 
 
 def only_ids(reply: Reply) -> Reply:
-    """Return an answer without all but its ids."""
+    """Return an answer with its ids alone."""
     return Answer({"ids": reply.result["ids"]}) if isinstance(reply, Answer) and "ids" in reply.result else reply
 
 
 def keep_ids(record: Record) -> Record:
-    """Return a record with the ids of an encoding, and what came instead of one, and nothing else."""
+    """Return a record with nothing but the ids of the encoding, or what came instead of an encoding."""
     reply = record.replies.get("encode")
     if isinstance(reply, Answer):
         reply = Answer({"ids": reply.result["ids"]}) if "ids" in reply.result else None
@@ -291,20 +291,20 @@ def keep_ids(record: Record) -> Record:
 
 
 def is_asked_briefly(input: Input) -> bool:
-    """Whether only the ids of a text are compared, because there are many such texts; more is asked if they differ."""
+    """Return whether only ids are compared at first, because there are many such texts."""
     return input.section.startswith("vocabulary/")
 
 
 def is_token(input: Input) -> bool:
-    """Whether a text is that of one token, whose name is its id: what the id is decoded to is asked too."""
+    """Return whether a text belongs to one token, whose id is its name; then the id is decoded too."""
     return input.section == "vocabulary/alone" and input.name.isdecimal()
 
 
 def answer_briefly(asker: Asker, records: Sequence[Record]) -> list[Record | None]:
-    """Return records of the ids of texts alone, and of what the id of a token is decoded to.
+    """Return records with nothing but the ids of texts, and the decoded text of a token's id.
 
-    A record that has replies is asked what it was asked before. Instead of a record there is None where there are no
-    ids: only the text alone shows why.
+    If a record has replies already, the same requests are made again. If there are no ids, the entry is None, because
+    only a request for that text alone shows why.
     """
     ids = list(asker.ids_of([record.input.text for record in records]))
     decodes = "decode" in asker.operations
@@ -322,7 +322,7 @@ def answer_briefly(asker: Asker, records: Sequence[Record]) -> list[Record | Non
 
 
 def brief_record(input: Input, ids: list[Any] | None, decoded: Reply | None = None) -> Record:
-    """Return a record of ids, and of what the id of a token is decoded to."""
+    """Return a record with ids and, if given, the reply to decoding a token's id."""
     return Record(input, {"encode": Answer({"ids": ids})} | ({} if decoded is None else {"decode": decoded}))
 
 
@@ -330,7 +330,7 @@ def _answer_whole(asker: Asker, batch: Sequence[Record], is_first: bool) -> list
     begun = asker.ask_about(batch, ("normalize", "encode"))
     if is_first and not any(isinstance(each.get("encode"), Answer) for each in begun):
         who = f"{asker.hello.name} {asker.hello.version}".strip()
-        raise DataError(f"answers no text: {_describe(begun[0].get('encode'))}", key=who)
+        raise DataError(f"does not answer any text: {_describe(begun[0].get('encode'))}", key=who)
     records = [replace(record, replies=replies) for record, replies in zip(batch, begun, strict=True)]
     rest = asker.ask_about(records, ("pre_tokenize", "decode", "decode_stream"))
     return [
@@ -339,7 +339,7 @@ def _answer_whole(asker: Asker, batch: Sequence[Record], is_first: bool) -> list
 
 
 def answer_as(asker: Asker, records: Iterable[Record]) -> Iterator[tuple[Record, Mapping[str, Reply]]]:
-    """Return each record with the replies to the same requests."""
+    """Return each record with the replies of an implementation to the record's requests."""
     for is_brief, group in groupby(records, is_record_brief):
         for batch in in_batches(group, _MANY if is_brief else BATCH):
             found = answer_briefly(asker, batch) if is_brief else [None] * len(batch)
@@ -350,7 +350,7 @@ def answer_as(asker: Asker, records: Iterable[Record]) -> Iterator[tuple[Record,
 
 
 def is_record_brief(record: Record) -> bool:
-    """Whether a record of a text that is asked briefly has ids alone, and perhaps what they are decoded to."""
+    """Return whether a record, of a text that is asked about briefly, has only ids, and perhaps their decoded text."""
     encoded = record.replies.get("encode")
     has_ids = isinstance(encoded, Answer) and set(encoded.result) == {"ids"} and record.replies.keys() <= _BRIEF
     return has_ids and is_asked_briefly(record.input)
@@ -363,7 +363,7 @@ def _describe(reply: Reply | None) -> str:
 
 
 def in_batches(records: Iterable[Record], most: int = BATCH) -> Iterator[list[Record]]:
-    """Return ``most`` records at a time, fewer where their texts are long."""
+    """Return ``most`` records at a time, fewer if their texts are long."""
     batch: list[Record] = []
     size = 0
     for record in records:

@@ -1,4 +1,4 @@
-"""Whether two replies to the same request differ, and by what cause: thousands of differences mostly have a few.
+"""Whether two replies to the same request differ, and by which cause: thousands of differences mostly have few causes.
 
 A cause is the operation, the way in which the replies differ, and the kind of character at the first difference. That
 is a description, not a proof: two causes may look alike.
@@ -23,9 +23,9 @@ from tokspec.protocol.spans import convert_result
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the replies of A and B to a request come to; ``verdict`` holds B to A.
+    """The comparison of the replies of A and B to a request; ``verdict`` judges B by A.
 
-    An answer is cut to the fields that both have, and A's has its spans in the unit of B.
+    Answers are cut to the fields that both have, and the spans of A's are in the unit of B.
     """
 
     operation: str
@@ -38,23 +38,23 @@ class Outcome:
 
     @property
     def differs(self) -> bool:
-        """Whether it is neither the same nor not comparable."""
+        """Whether the replies can be compared and are not the same."""
         return not self.verdict.conforms
 
 
-#: The cause of encodings that differ in nothing that a model gets.
+#: The cause of encodings that give a model the same input.
 NAMES_ALONE = "the same ids, other names of tokens"
 
-#: How the reason ends why two faults of one kind are not compared.
+#: The end of the reason why two faults of the same kind are not compared.
 FAULT_OF_BOTH = ", and so does B"
 
 
 def compare_replies(
     operation: str, input: Mapping[str, Any], a: Reply, b: Reply, units: tuple[str, str] = ("", "")
 ) -> Outcome:
-    """Compare two replies to a request; ``units`` are those in which the spans of A and B count.
+    """Compare two replies to a request; ``units`` are the units of the spans of A and B.
 
-    Two faults of one kind are not an agreement: nothing is known of what either would answer.
+    Two faults of the same kind are no agreement, because nobody knows what either side would answer.
 
     >>> compare_replies("encode", {"text": "a"}, Answer({"ids": [1]}), Answer({"ids": [1], "tokens": ["a"]})).verdict
     <Verdict.PASS: 'pass'>
@@ -104,9 +104,9 @@ def _kind_of_reply(reply: Reply) -> str:
 
 
 def cause_of(outcome: Outcome, text: str) -> Cause:
-    """Return the cause of an outcome that differs: what B does, held to A.
+    """Return the cause of an outcome that differs: what B does differently from A.
 
-    ``text`` is what was tokenized where the input is not one.
+    ``text`` is the text that was tokenized, if the input is not a text.
 
     >>> outcome = compare_replies("encode", {"text": "a  b"}, Answer({"tokens": ["a", "ĠĠb"]}),
     ...     Answer({"tokens": ["a", "Ġ", "Ġb"]}))
@@ -130,19 +130,19 @@ def cause_of(outcome: Outcome, text: str) -> Cause:
     return cause_of_difference(operation, Seen(text, outcome.a.result, outcome.b.result, path, character, "A"))
 
 
-#: A place in a text or a file, in which two messages of one fault differ.
+#: A place in a text or a file; two messages of the same fault may differ in it.
 _PLACE = re.compile(r"\b((?:line|column|position|index|byte|char|len|length)(?: is)?) \d+")
 
 
 def _describe(reply: Reply) -> str:
-    """Describe a refusal or a fault, without addresses and places; what went to standard error is left out."""
+    """Describe a refusal or a fault, without addresses, places and the text on standard error."""
     message = reply.message.partition("; standard error")[0] if isinstance(reply, Fault) else ""
     message = _PLACE.sub(r"\1 N", without_addresses(message))
     return _kind_of_reply(reply) + (f": {shorten(message, 100)}" if message else "")
 
 
 def name_ids(a: Reply, b: Reply, names: Callable[[], Mapping[int, str]]) -> tuple[Reply, Reply]:
-    """Name the ids of two encodings by their tokens, where the ids differ and a side does not name its own.
+    """Add tokens to the ids of two encodings if the ids differ and a side gives no tokens.
 
     >>> name_ids(Answer({"ids": [1]}), Answer({"ids": [2]}), lambda: {1: "a", 2: "b"})[0]
     Answer(result={'tokens': ['a'], 'ids': [1]})
@@ -158,7 +158,7 @@ def name_ids(a: Reply, b: Reply, names: Callable[[], Mapping[int, str]]) -> tupl
 
 # Counting tokens
 
-#: What the lengths of two stretches may come to, multiplied, to be aligned; in longer ones all tokens differ.
+#: The largest product of the lengths of two sequences that are aligned; in longer ones all tokens count as different.
 _ALIGNED = 1_000_000
 
 

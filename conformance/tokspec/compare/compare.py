@@ -1,8 +1,8 @@
-"""Comparing two sides text by text in this process: recordings, and implementations asked by their sessions.
+"""Comparing two sides text by text in this process: recordings, and implementations through their sessions.
 
-Where one side is a recording, the other is asked what it holds; two implementations are asked about the suite's cases
-and texts, and about texts made of the vocabulary. Each stage of B gets what A gave its next stage, so that a difference
-shows in the stage that makes it.
+If one side is a recording, the other is asked about its texts; two implementations are asked about the suite's cases
+and texts, and about texts made of the vocabulary. Each stage of B gets the output of A's previous stage, so that a
+difference shows in the stage that causes it.
 """
 
 from __future__ import annotations
@@ -44,26 +44,27 @@ from tokspec.protocol.replies import check_form
 from tokspec.sessions.session import Session
 from tokspec.suite.cases import Case
 
-#: Records that wait for the other one of their text, and the characters that their texts may have together.
+#: How many records may wait for the other record of their text, and how many characters their texts may have.
 _WAITING = 50_000
 _CHARACTERS = 4 * 1024 * 1024
 
-#: Texts between two looks at how many are done.
+#: How many texts are done between two reports of progress.
 _NOTED = 256
 
-#: Kinds of sections, in the order that recordings have.
+#: The kinds of sections, in the order of recordings.
 _KINDS = ("texts", "special_tokens", "skipped", "vocabulary", "inputs")
 
-#: Reasons that are shown for texts without an answer.
+#: How many reasons are shown for texts without an answer.
 _SHOWN = 8
 
 
 def default_inputs(asker: Asker, made: int, *, vocabulary: bool = True, other: UserModel | None = None) -> list[Input]:
-    """Return the suite's texts, and those that are made of the model's vocabulary, ``made`` of each kind.
+    """Return the suite's texts, and texts made of the model's vocabulary, ``made`` of each kind.
 
-    The implementation says what text a token stands for; a part of a character, or what is not text, stands for itself
-    as the vocabulary has it. Where the model of the other side is given, texts are made of the tokens alone that both
-    have by the same id, and texts with a special token of one of them alone are left out: the models tell of these.
+    The implementation gives the text of a token; a token that is part of a character, or not text, is used as the
+    vocabulary has it. If the model of the other side is given, texts are made only of the tokens that both have with
+    the same id, and texts with a special token that only one side has are left out, because the comparison of the
+    models shows these.
     """
     parts = parts_of(asker.model)
     its = parts_of(other) if other else parts
@@ -87,7 +88,7 @@ def default_inputs(asker: Asker, made: int, *, vocabulary: bool = True, other: U
 
 
 def file_inputs(files: Iterable[str], reading: Reading, bad: Tally) -> Iterator[Input]:
-    """Return the texts of files; their names say nothing of the machine, and have a number where two are the same."""
+    """Return the texts of files; their names don't reveal the machine's paths, and get a number if two are the same."""
     seen: dict[str, int] = {}
     for file in files:
         for part in find_parts(file, reading.kind, 1 << 62):
@@ -102,7 +103,7 @@ def file_inputs(files: Iterable[str], reading: Reading, bad: Tally) -> Iterator[
 
 
 class Unanswered:
-    """Faults, which are recorded as such and are for somebody to look at: how often, with the first text."""
+    """Faults to report to the user, because a recording keeps them: how often each occurs, with the first text."""
 
     def __init__(self) -> None:
         self._found: dict[str, tuple[int, str]] = {}
@@ -119,7 +120,7 @@ class Unanswered:
 
     @property
     def lines(self) -> list[str]:
-        """What there is to say of them, the commonest first."""
+        """The lines that report the faults, the most frequent first."""
         ordered = sorted(self._found.items(), key=lambda item: (-item[1][0], item[0]))
         return [
             f"not answered: {count(times, 'text')}, first {first}: {key}" for key, (times, first) in ordered[:_SHOWN]
@@ -127,7 +128,7 @@ class Unanswered:
 
 
 def unit_of(side: Asker | Recording) -> str:
-    """Return what the spans of a side count."""
+    """Return the unit of the spans of a side."""
     if isinstance(side, Recording):
         return side.header.choices.get("offset_unit", "code_point")
     return effective_choices(side.hello)["offset_unit"]
@@ -141,18 +142,18 @@ def compare_texts(
     wanted: Callable[[str], bool] = lambda name: True,
     note: Callable[[int], None] = lambda number: None,
 ) -> None:
-    """Compare what two implementations answer to texts.
+    """Compare the answers of two implementations about texts.
 
-    Of the many texts that are made of a vocabulary the ids are compared first, and what those of a token are decoded
-    to. Whatever differs there, and every other text, is asked whole.
+    For the many texts made of a vocabulary, the ids are compared first, and the decoded text of a token's id. If these
+    differ, and for every other text, all operations are compared.
 
     Args:
         a: an implementation with its model.
-        b: the other one.
+        b: the other implementation.
         inputs: the texts.
         tally: collects the results, text by text.
         wanted: as for :func:`compare_records`.
-        note: called with the number of texts that were done since the last call.
+        note: called with the number of texts done since the last call.
 
     Raises:
         DataError: one side answers nothing.
@@ -170,7 +171,7 @@ def compare_texts(
     differing = _differing(a, b, brief, tally, wanted, note)
     asked = pairs(a, b, (one.input for one, _ in differing), tally)
     for pair, answered in zip(asked, differing, strict=True):
-        # a side that answers differently about one text alone has given two answers, and both count
+        # if a side answers differently about one text alone, it has given two answers, and both count
         if all(each.replies for each in answered) and not any(each.differs for each in _compare(*pair, units)):
             pair = answered
         note_pair(tally, *named(*pair, names), units, wanted)
@@ -184,9 +185,9 @@ def _differing(
     wanted: Callable[[str], bool],
     note: Callable[[int], None],
 ) -> list[tuple[Record, Record]]:
-    """Count the texts of which both give the same ids, and decode those of a token alike; return the others.
+    """Count the texts for which both give the same ids and decode a token's id alike; return the other texts.
 
-    A record has no replies where a side gave no answer.
+    A record has no replies if a side gave no answer.
     """
     texts = [each.text for each in inputs]
     differing, same = list[tuple[Record, Record]](), list[tuple[Input, list[Any]]]()
@@ -224,15 +225,15 @@ def compare_records(
     note: Callable[[Record], None] = lambda record: None,
     tally: Tally | None = None,
 ) -> Tally:
-    """Compare what two sides answer to texts, and return the tally.
+    """Compare the answers of two sides about texts, and return the tally.
 
     Args:
         a: an implementation with its model, or a recording.
         b: the other one.
-        inputs: the texts, where neither is a recording.
-        wanted: says of an operation on a section, such as ``encode/texts/emoji``, whether it is compared.
+        inputs: the texts, if neither side is a recording.
+        wanted: returns whether an operation on a section, such as ``encode/texts/emoji``, is compared.
         note: called after each text.
-        tally: takes what it comes to, text by text, and is returned; a new one unless given.
+        tally: collects the results, text by text, and is returned; a new one unless given.
 
     Raises:
         DataError: a recording has changed since it was read, or one side answers nothing.
@@ -245,7 +246,7 @@ def compare_records(
 
 
 class Names:
-    """The tokens of ids, where both sides have the same model; they are looked up when an id differs."""
+    """The tokens of ids, if both sides have the same model; they are looked up when an id differs."""
 
     def __init__(self, a: Asker | Recording, b: Asker | Recording) -> None:
         hashes = [each.model.sha256 if isinstance(each, Asker) else each.header.model.get("sha256") for each in (a, b)]
@@ -254,12 +255,12 @@ class Names:
 
     @cached_property
     def by_id(self) -> Mapping[int, str]:
-        """The vocabulary; nothing where it is not known."""
+        """The vocabulary; empty if it is not known."""
         return parts_of(self._model).vocabulary if self._model else {}
 
 
 def named(one: Record, other: Record, names: Names) -> tuple[Record, Record]:
-    """Name the ids of two encodings by their tokens, where the ids differ and a side does not name its own."""
+    """Add tokens to the ids of two encodings if the ids differ and a side gives no tokens."""
     a, b = (each.replies.get("encode") for each in (one, other))
     if a is None or b is None:
         return one, other
@@ -271,7 +272,7 @@ def named(one: Record, other: Record, names: Names) -> tuple[Record, Record]:
 
 
 def note_pair(tally: Tally, one: Record, other: Record, units: tuple[str, str], wanted: Callable[[str], bool]) -> None:
-    """Count what two records of a text come to."""
+    """Compare two records of a text, and count the result."""
     section = judged_section(one.input.section)
     outcomes = [outcome for outcome in _compare(one, other, units) if wanted(f"{outcome.operation}/{section}")]
     if section == "skipped":
@@ -283,7 +284,7 @@ def note_pair(tally: Tally, one: Record, other: Record, units: tuple[str, str], 
 
 
 def judged_section(section: str) -> str:
-    """Return the section in which the texts of one are counted.
+    """Return the section under which the texts of a section are counted.
 
     >>> judged_section("special_tokens/alone"), judged_section("texts/emoji"), judged_section("inputs/a.txt")
     ('special_tokens', 'texts/emoji', 'inputs')
@@ -295,7 +296,7 @@ def judged_section(section: str) -> str:
 def pairs(
     a: Asker | Recording, b: Asker | Recording, inputs: Iterable[Input], tally: Tally
 ) -> Iterator[tuple[Record, Record]]:
-    """Return what A and B have of each text."""
+    """Return the records of A and B for each text."""
     if isinstance(a, Recording) and isinstance(b, Recording):
         yield from _pair_up(a.records(), b.records(), tally)
     elif isinstance(b, Recording):
@@ -306,14 +307,14 @@ def pairs(
 
 
 def _ask_as(asker: Asker | Recording, records: Iterable[Record]) -> Iterator[tuple[Record, Record]]:
-    """Return each record with what an implementation answers to the same requests."""
+    """Return each record with the record of an implementation's replies to the same requests."""
     if isinstance(asker, Recording):
-        raise TypeError("a recording cannot be asked")
+        raise TypeError("a recording cannot answer new requests")
     return ((record, Record(record.input, replies)) for record, replies in answer_as(asker, records))
 
 
 def _compare(one: Record, other: Record, units: tuple[str, str]) -> Iterator[Outcome]:
-    """Compare the operations that A answers; what A does not offer B is not held to."""
+    """Compare the operations that A answers; B is not judged by operations that A does not offer."""
     leader = other if other.line and not one.line else one
     for operation in OPERATIONS:
         reply = one.replies.get(operation)
@@ -324,9 +325,9 @@ def _compare(one: Record, other: Record, units: tuple[str, str]) -> Iterator[Out
 
 
 def _pair_up(a: Iterable[Record], b: Iterable[Record], tally: Tally) -> Iterator[tuple[Record, Record]]:
-    """Return the records of the same text together, as they come; texts of one side alone are counted.
+    """Return pairs of records of the same text, as they come; texts that only one side has are counted.
 
-    An operation of which the two were asked something else is left out.
+    An operation is left out if the two had different inputs.
     """
     waiting, alone = (_Waiting(), _Waiting()), [0, 0]
     for _, _, side, record in merge(_number(a, 0), _number(b, 1)):
@@ -341,7 +342,7 @@ def _pair_up(a: Iterable[Record], b: Iterable[Record], tally: Tally) -> Iterator
 
 
 def _number(records: Iterable[Record], side: int) -> Iterator[tuple[int, int, int, Record]]:
-    """Put before each record the number of its kind of section, and its own in there: so two are read in step."""
+    """Return each record with the number of its kind of section and its own number there, to read two sides in step."""
     numbers = Counter[int]()
     for record in records:
         name = record.input.section.partition("/")[0]
@@ -351,7 +352,7 @@ def _number(records: Iterable[Record], side: int) -> Iterator[tuple[int, int, in
 
 
 class _Waiting:
-    """Records that wait for the other of their text, in the order in which they came."""
+    """Records that wait for the other record of their text, in the order in which they came."""
 
     def __init__(self) -> None:
         self._by_text: dict[str, deque[Record]] = {}
@@ -359,7 +360,7 @@ class _Waiting:
         self.count = 0
 
     def take(self, text: str) -> Record | None:
-        """Return the first record that waits with a text."""
+        """Remove and return the first waiting record of a text."""
         records = self._by_text.get(text)
         if records is None:
             return None
@@ -371,7 +372,7 @@ class _Waiting:
         return record
 
     def put(self, record: Record) -> int:
-        """Let a record wait; return how many of the oldest had to go."""
+        """Add a record, and return how many of the oldest were dropped for it."""
         text = record.input.text
         self._by_text.setdefault(text, deque()).append(record)
         self.count += 1
@@ -390,7 +391,7 @@ def _with_same_inputs(one: Record, other: Record) -> tuple[Record, Record]:
 def compare_cases(
     a: Session, b: Session, cases: Sequence[Case], note: Callable[[Case], None] = lambda case: None
 ) -> Tally:
-    """Compare what two implementations answer to the suite's cases: all of it, and not only what a case is about."""
+    """Compare the complete answers of two implementations to the suite's cases, not only what a case tests."""
     tally = Tally()
     units = tuple(effective_choices(session.hello)["offset_unit"] for session in (a, b))
     replies = [_replies(session, cases) for session in (a, b)]

@@ -1,4 +1,4 @@
-"""``tokspec diff``: what differs between two sides, by cause."""
+"""``tokspec diff``: show what differs between two sides, by cause."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ from tokspec.suite.recordings import PER_LINE
 
 _MEGABYTE = 1024**2
 
-#: Types of models and stages on which choices bear, by the first word of the choice; others bear on all.
+#: The types of models and stages that a choice affects, by its first word; other choices affect all.
 _TYPES: Mapping[str, set[str]] = {
     "bpe": {"bpe"},
     "unigram": {"unigram"},
@@ -75,14 +75,18 @@ _TYPES: Mapping[str, set[str]] = {
     "pattern": {"split", "replace"},
 }
 
-#: Causes that are made small.
+#: How many causes are minimized.
 _MINIMIZED = 20
 
 
-_MODEL = "The model of both sides, else a recording's own; a second one is that of B."
-_FORMAT = "Of the model, whose name says it unless given; a second one is that of B's model."
-_REPORT = "Write it: .ndjson, .md or .xml, for JUnit."
-_ENGINE = "What does units of files: local, or dask or ray; with its address, a cluster that is there, as ray=ADDRESS."
+_MODEL = "Model of both sides; by default, that of a recording. If given twice, the second is the model of B."
+_FORMAT = "Format of the model, by default indicated by its name. If given twice, the second is that of B's model."
+_JOBS = "Number of units (parts of FILES) to compare at once; by default, one for each processor."
+_OUTPUT = "Folder in which to keep the results of the units of FILES."
+_REPORT = "Write the comparison to this file: .ndjson, .md, or .xml for JUnit."
+_ENGINE = (
+    "Where to compare the units: local, dask or ray. To use an existing cluster, add its address, as in ray=ADDRESS."
+)
 
 
 @click.command("diff", short_help="Compare two implementations, releases, models or recordings.")
@@ -93,14 +97,14 @@ _ENGINE = "What does units of files: local, or dask or ray; with its address, a 
 @click.option("--model-b", type=FILE, hidden=True)
 @click.option("--format", "formats", multiple=True, type=FORMATS, help=_FORMAT)
 @texts_options
-@click.option("--only-files", is_flag=True, help="Compare FILES alone, without the suite's texts.")
-@click.option("--ids", "ids_alone", is_flag=True, help="Compare ids alone.")
-@click.option("--sample", default=1.0, type=Finite(0, 1, min_open=True), help="The share of texts of files.")
-@click.option("--jobs", type=PROCESSES, metavar="N", help="Units of files at once; else all processors.")
+@click.option("--only-files", is_flag=True, help="Compare only FILES, without the suite's texts.")
+@click.option("--ids", "ids_alone", is_flag=True, help="Compare only ids.")
+@click.option("--sample", default=1.0, type=Finite(0, 1, min_open=True), help="Fraction of the texts to compare.")
+@click.option("--jobs", type=PROCESSES, metavar="N", help=_JOBS)
 @click.option("--engine", default="local", show_default=True, metavar="NAME[=ADDRESS]", help=_ENGINE)
 @click.option("--address", metavar="ADDRESS", hidden=True)
 @click.option("--unit-mb", default=4.0, hidden=True, type=Finite(0, 1_000_000, min_open=True))
-@click.option("-o", "--output", default="tokspec-diff", show_default=True, type=FILE, help="Folder of units' results.")
+@click.option("-o", "--output", default="tokspec-diff", show_default=True, type=FILE, help=_OUTPUT)
 @choices_option
 @limits_options
 @click.option(
@@ -108,31 +112,35 @@ _ENGINE = "What does units of files: local, or dask or ray; with its address, a 
     "patterns",
     multiple=True,
     metavar="PATTERN",
-    help="Compare these: normalize, pre_tokenize, encode, decode, or decode_stream, which is compared only if it is "
-    "named; a section (cases, texts/*, vocabulary/*, special_tokens, inputs), or both, as encode/texts/*.",
+    help="Compare only this: an operation (normalize, pre_tokenize, encode, decode, or decode_stream, which is "
+    "compared only if you select it), a section (cases, texts/*, vocabulary/*, special_tokens or inputs), or both, as "
+    "in encode/texts/*. May be repeated.",
 )
 @known_failures_options
-@click.option("--show", type=COUNT, default=10, show_default=True, help="How many causes to show.")
+@click.option("--show", type=COUNT, default=10, show_default=True, help="Number of causes to show.")
 @click.option("--report", "reports", multiple=True, type=FILE, metavar="FILE", help=_REPORT)
 @click.option("--junit", "junit_file", type=FILE, hidden=True)
-@click.option("--save", "saved", type=FILE, metavar="FOLDER", help="Write causes there, as cases with small models.")
+@click.option("--save", "saved", type=FILE, metavar="FOLDER", help="Write each cause to this folder, as a case.")
 def diff_command(known_failures: Path | None, update: bool, crashes: bool, **options: Any) -> int:
-    """Say what differs between A and B, by cause, each with the smallest input and model that show it.
+    """Show what differs between A and B, by cause, each with the smallest input and model that show it.
 
     \b
-    tokspec diff before.ndjson tokenizers                                  with what was recorded
+    tokspec diff before.ndjson tokenizers                                  a recording and an implementation
     tokspec diff tokenizers==0.22.1 tokenizers==0.23.3                     two releases
     tokspec diff tokenizers@old-venv tokenizers --model tokenizer.json     two environments
     tokspec diff tokenizers "node adapter.mjs" --model tokenizer.json      a program
     tokspec diff tokenizers tiktoken texts/ 'logs/*.jsonl.gz' --model r50k_base.tiktoken
 
-    Each is NAME, NAME==VERSION, NAME@ENVIRONMENT, module:object or "PROGRAM ARGS", or a recording. Without a model
-    they are asked about the suite's cases; with one about its texts, and texts made of the model's vocabulary. FILES
-    are files, folders, patterns or addresses, of which ids are compared too, or the streams that both make of A's ids
-    with --select decode_stream. What was done of them stays in a folder: the same command goes on where it ended.
+    A and B are each NAME, NAME==VERSION, NAME@ENVIRONMENT, module:object or "PROGRAM ARGS", or a recording. Without a
+    model, they are compared on the suite's cases; with a model, on the suite's texts and on texts made from the model's
+    vocabulary.
 
-    Exit status: 0 if nothing differs but what is known, 1 if something does, 2 if not all could be done, as after
-    Ctrl-C, or there was nothing to compare.
+    FILES are files, folders, patterns or addresses. The ids of their texts are compared too, or, with --select
+    decode_stream, the streams that both sides decode from A's ids. Finished parts are kept in a folder, so that the
+    same command continues where it stopped.
+
+    Exit status: 0 if nothing differs except known failures, 1 if something else does, 2 if not everything could be
+    compared, as after Ctrl-C, or if there was nothing to compare.
     """
     ratchet = Ratchet.of(known_failures, update, crashes)
     options["engine"], _, address = options["engine"].partition("=")
@@ -145,7 +153,7 @@ def diff_command(known_failures: Path | None, update: bool, crashes: bool, **opt
 
 
 def _of_sides(models: Sequence[Path], formats: Sequence[str], model_b: Path | None) -> dict[str, Any]:
-    """Return which model each side has, and the format to read it as, where that is not left to its name."""
+    """Return the model of each side, and the format to read it as, unless its name decides that."""
     given = [*models, *([model_b] if model_b else [])]
     for option, each in (("--model", given), ("--format", formats)):
         if len(each) > 2:
@@ -153,13 +161,13 @@ def _of_sides(models: Sequence[Path], formats: Sequence[str], model_b: Path | No
     model, model_b = (*given, None, None)[:2] if models else (None, model_b)
     format, format_b = (*formats, None, None)[:2]
     if not (format_b or (model and model_b and model.suffix != model_b.suffix)):
-        format_b = format  # names of another kind say what they are
+        format_b = format  # a name of another kind shows its own format
     return {"model": model, "model_b": model_b, "format": format, "format_b": format_b}
 
 
 @dataclass(frozen=True)
 class _Diff:
-    """A comparison that is about to begin: the options."""
+    """The options of a comparison."""
 
     ratchet: Ratchet
     stack: ExitStack
@@ -192,11 +200,11 @@ class _Diff:
 
     @cached_property
     def progress(self) -> Progress:
-        """What happened to units of files."""
+        """The progress of the units of files."""
         return Progress()
 
     def run(self) -> int:
-        """Compare, and report."""
+        """Compare the sides, report the result, and return the exit status."""
         self._refuse_what_cannot_be()
         models = self._models()
         tally = self._compare_files(models) if self.files else Tally()
@@ -216,7 +224,7 @@ class _Diff:
         self._write(summary, run)
         say(describe_comparison(summary, self.show))
         if known := [result.case.id for result in run.results if result.verdict is Verdict.KNOWN_FAILURE]:
-            click.echo(visible(f"known, and no failure: {', '.join(known)}"))
+            click.echo(visible(f"known, so not a failure: {', '.join(known)}"))
         if refusal:
             raise refusal
         return self._status(tally, run)
@@ -224,10 +232,12 @@ class _Diff:
     def _refuse_what_cannot_be(self) -> None:
         for file in self.reports:
             if file.suffix not in (".ndjson", ".md", ".xml"):
-                message = "does not say by its end what to write; give .ndjson, .md or .xml"
+                message = "does not say by its suffix what to write; give .ndjson, .md or .xml"
                 raise DataError(message, str(file), key="--report")
         if self.files and self._recordings:
-            raise click.UsageError("FILES are for two implementations; the texts are those of the recording")
+            raise click.UsageError(
+                "FILES need two implementations; with a recording, the texts are those of the recording"
+            )
         if self.a == self.b and self.model_b is None:
             raise click.UsageError("this compares a side with itself; name another one, or give --model twice")
         if self.adds and (without := [each for each in self._recordings if each.header.special_tokens == "not added"]):
@@ -267,7 +277,7 @@ class _Diff:
 
     @cached_property
     def sides(self) -> tuple[Side, Side]:
-        """A and B as they are named; the suite's own implementations take the choices of the other one."""
+        """A and B as they are named; the suite's own implementations adopt the choices of the other side."""
         a, b = parse_side(self.a), parse_side(self.b)
         return a, b
 
@@ -277,7 +287,7 @@ class _Diff:
 
     @cached_property
     def own(self) -> tuple[UserModel | None, UserModel | None]:
-        """The models of A and B: what is given, or that of a recording on the other side."""
+        """The models of A and B: those that are given, or the model of a recording on the other side."""
         given = read_user_model(self.model, self.format) if self.model else None
         other = read_user_model(self.model_b, self.format_b) if self.model_b else given
         models = []
@@ -288,7 +298,7 @@ class _Diff:
 
     @cached_property
     def with_added(self) -> bool:
-        """Whether encodings have what a post-processor adds; a recording decides, if there is one."""
+        """Whether encodings contain what a post-processor adds; a recording decides this, if there is one."""
         return self.adds or any(each.header.special_tokens == "added" for each in self._recordings)
 
     @cached_property
@@ -311,7 +321,7 @@ class _Diff:
 
     @cached_property
     def askers(self) -> tuple[Asker | Recording | None, Asker | Recording | None]:
-        """The sides as they are asked about texts; None where an implementation has no model."""
+        """The sides in the form that answers about texts; None for an implementation without a model."""
         found: list[Asker | Recording | None] = []
         stream = stream_options([each.hello for each in self.sessions if each]) if self._streams else None
         for side, session, model in zip(self.sides, self.sessions, self.own, strict=True):
@@ -342,14 +352,14 @@ class _Diff:
     # Comparing
 
     def _compare_here(self, tally: Tally) -> None:
-        """Compare texts in this process, or cases where there is no model for texts; an interruption ends that."""
+        """Compare texts in this process, or cases if there is no model for texts; an interruption ends this part."""
         try:
             self._compare_texts(tally)
         except KeyboardInterrupt as interruption:
-            if type(interruption) is not KeyboardInterrupt:  # a signal that asks for the end, not for what there is
+            if type(interruption) is not KeyboardInterrupt:  # a signal to end, not to report what there is
                 raise
             self.progress.interrupted = True
-            self.notes.append("interrupted: what was not asked by then is not compared")
+            self.notes.append("interrupted: the rest is not compared")
 
     def _compare_texts(self, tally: Tally) -> None:
         a, b = self.sessions
@@ -385,21 +395,21 @@ class _Diff:
 
     @cached_property
     def _wanted(self) -> dict[str, bool]:
-        """Whether what was asked until now is compared, by operation and section."""
+        """Whether each operation and section that came up until now is compared."""
         return {}
 
     @cached_property
     def _matched(self) -> set[str]:
-        """The patterns that matched something that was asked."""
+        """The patterns that matched an operation or a section."""
         return set()
 
     @property
     def _streams(self) -> bool:
-        """Whether streams are compared: they are only if a pattern is for them."""
+        """Whether streams are compared, which they are only if a pattern names them."""
         return any(fnmatchcase("decode_stream", pattern.partition("/")[0]) for pattern in self.patterns)
 
     def _compare_files(self, models: Sequence[str]) -> Tally:
-        """Compare what both encode of files, unit by unit."""
+        """Compare how both sides encode the texts of files, unit by unit."""
         a, b = self.own
         if a is None or b is None:
             raise click.UsageError("FILES need --model FILE")
@@ -421,14 +431,14 @@ class _Diff:
             tally = sum_results(self.output, units)
             left = len(units) - len(find_done(self.output, units))
         if left:
-            self.notes.append(f"done: {len(units) - left:,} of {count(len(units), 'unit')}; the same command goes on")
+            self.notes.append(f"done: {len(units) - left:,} of {count(len(units), 'unit')}; the same command continues")
         return tally
 
     def _run_units(self, units: Sequence[Unit]) -> None:
         done = find_done(self.output, units)
         if done:
             taken = f"{len(done):,} of {count(len(units), 'unit')} compared earlier"
-            self.notes.append(f"taken from {self.output}, and not asked again: {taken}; remove the folder to ask again")
+            self.notes.append(f"reused from {self.output}: {taken}; remove the folder to compare again")
         if len(done) == len(units):
             return
         engine = ENGINES[self.engine](self.jobs or count_processors(), self.address)
@@ -440,14 +450,15 @@ class _Diff:
 
     @cached_property
     def notes(self) -> list[str]:
-        """Lines about what was not done."""
+        """Lines about the parts that were not done."""
         return []
 
     def _notes(self, tally: Tally) -> list[str]:
         notes = list(self.notes)
         if not self.only_files and all(self.own) and not self._recordings and self.own[0] is not self.own[1]:
             notes.append(
-                "texts are made of the tokens that both models have by the same id, without special tokens of one"
+                "texts are made from the tokens that have the same id in both models, "
+                "without those that are special in only one"
             )
         for letter, model in zip("AB", dict.fromkeys(self.own), strict=False):
             who = f" of {letter}" if all(self.own) and self.own[0] is not self.own[1] else ""
@@ -456,7 +467,7 @@ class _Diff:
             notes.append("no texts were compared; give --model FILE, with a tokenizer.json of yours, to do so")
         for side, session, model in zip(self.sides, self.sessions, self.own, strict=True):
             if self.with_added and session and "add_special_tokens" not in session.hello.encode_options:
-                notes.append(f"{side.name} is asked as it is: whether it adds special tokens is its own")
+                notes.append(f"{side.name} is used as it is: it decides itself whether to add special tokens")
                 continue
             gets = model.rewritten_for(session.hello.formats) if session and model else ""
             if gets == CONVERTED and self.with_added:
@@ -468,7 +479,7 @@ class _Diff:
         return notes
 
     def _other_choices(self) -> Iterator[str]:
-        """Name the choices about the model that the sides declare differently: that may be why they differ."""
+        """Name the choices about the model that the sides declare differently, which may be why they differ."""
         a, b = self._side_choices
         settings = self._recordings[0].header.model.get("settings", {})
         types = {str(value).lower() for path, value in settings.items() if path.rpartition(".")[2] == "type"}
@@ -478,7 +489,7 @@ class _Diff:
             if a[name] != b[name] and (bears or not types):
                 found.append(f"{name}: {a[name]} in A, {b[name]} in B")
         if found:
-            yield f"declared otherwise, which may be why: {'; '.join(found)}"
+            yield f"declared differently, which may be the reason: {'; '.join(found)}"
 
     # Reporting
 
@@ -501,20 +512,20 @@ class _Diff:
         return found[0], found[1]
 
     def _explain(self, tally: Tally) -> Iterator[tuple[int, Explained]]:
-        """Make the first causes small, and explain them."""
+        """Minimize the first causes, and explain them."""
         one, other = self.askers
         (a, b), (model, model_b) = self.sessions, self.own
         if not (isinstance(one, Asker) and isinstance(other, Asker) and a and b and model and model_b):
             if self.saved and self._recordings:
-                self.notes.append("no cases were saved: a recording cannot be asked again; name two implementations")
+                self.notes.append("no cases were saved: a recording cannot answer again; name two implementations")
             elif self.saved:
-                self.notes.append("no cases were saved: the suite's own show all that was compared")
+                self.notes.append("no cases were saved: the suite's own cases show everything that was compared")
             return
         units = (unit_of(one), unit_of(other))
         asked = (one.options, other.options)
         minimizer = Minimizer((a, b), (model, model_b), units, asked, ids_alone=self.ids_alone)
         most = self._explained_causes
-        with ProgressBar("making causes small", min(most, len(tally.groups))) as advance:
+        with ProgressBar("minimizing causes", min(most, len(tally.groups))) as advance:
             for number, group in enumerate(tally.causes[:most]):
                 small = None if number in self._like(tally) or _is_of_a_case(group) else minimizer.minimize(group)
                 if isinstance(small, Small):
@@ -522,11 +533,11 @@ class _Diff:
                 advance()
 
     def _like(self, tally: Tally) -> dict[int, int]:
-        """Return the causes that are an earlier one at another kind of character, unless each is to be a case."""
+        """Map causes that repeat an earlier one at another kind of character to that one, unless cases are saved."""
         first: dict[tuple[str, str], int] = {}
         found = {}
         for number, group in enumerate(() if self.saved else tally.causes):
-            # a normalizer that is another in the models has the same cause whatever it does to a text
+            # if the models have different normalizers, the cause is the same whatever they do to a text
             is_told = group.cause.operation == "normalize" and self.own[0] is not self.own[1]
             key = (group.cause.operation, "" if is_told else group.cause.what)
             if first.setdefault(key, number) != number:
@@ -534,7 +545,7 @@ class _Diff:
         return found
 
     def _rules_of_cases(self, tally: Tally) -> Iterator[tuple[int, str]]:
-        """Say for the first causes that a case shows who leaves what the case expects."""
+        """For each of the first causes that a case shows, say which sides deviate from the case."""
         a, b = self.sessions
         if a is None or b is None or not any(map(_is_of_a_case, tally.groups.values())):
             return
@@ -552,13 +563,13 @@ class _Diff:
 
     @property
     def _explained_causes(self) -> int:
-        """How many causes are made small."""
+        """How many causes are minimized."""
         return max(self.show, _MINIMIZED) if self.saved or self.reports else self.show
 
     def _as_run(self, tally: Tally) -> tuple[Run, DataError | None]:
-        """Return the comparison as a run of B that is held to A, with the known failures applied.
+        """Return the comparison as a run of B judged by A, with the known failures applied.
 
-        The error says why the known failures were not rewritten, if they should have been.
+        The error says why the known failures were not rewritten if they should have been.
         """
         session = self.sessions[1]
         hello = session.hello if session else self._recordings[-1].header.hello
@@ -585,7 +596,7 @@ class _Diff:
             try:
                 case = self.saved and explained and save(explained, self.saved, summary.names, group.example.place)
             except FileExistsError as error:
-                click.echo(visible(f"there already, and left as it is: {error.filename}"))
+                click.echo(visible(f"already exists, and is left as it is: {error.filename}"))
                 continue
             if case:
                 click.echo(visible(f"wrote {case}"))
@@ -611,7 +622,7 @@ class _Diff:
                 write_whole(file, junit([(came_from, run)]))
 
     def _again(self) -> str:
-        """Return the command that compares in the same way, without its selection."""
+        """Return the command that compares in the same way, without the selection."""
         words = ["tokspec", "diff", self.a, self.b, *self.files]
         for option, value in (("--model", self.model), ("--model", self.model_b), ("--format", self.format)):
             words += [option, str(value)] if value else []
@@ -622,7 +633,7 @@ class _Diff:
 
     def _status(self, tally: Tally, run: Run) -> int:
         if self.progress.interrupted:
-            click.echo(f"interrupted{'; the same command goes on' * bool(self.files)}", err=True)
+            click.echo(f"interrupted{'; the same command continues' * bool(self.files)}", err=True)
             return 2
         is_nothing = not tally.compared or not (tally.answered or tally.different)
         if self.progress.faults or tally.bad or is_nothing:
@@ -635,7 +646,7 @@ def _is_of_a_case(group: Group) -> bool:
 
 
 def _why_unsaved(group: Group, explained: Explained | None) -> str:
-    """Say why a cause became no case."""
+    """Say why a cause was not saved as a case."""
     if _is_of_a_case(group):
         return "the suite's own cases show it already"
     if explained is None:

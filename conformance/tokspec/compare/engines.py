@@ -1,8 +1,8 @@
-"""Engines, which decide who does a unit and when, and what happens when a machine goes away.
+"""Engines, which decide where and when a unit is processed, and what happens when a machine goes away.
 
-They know nothing of results: the process that does a unit writes its result, and the engine brings back a few counts.
-An engine is five methods around futures; units are submitted a few at a time for each processor, so that nothing holds
-all of them.
+They know nothing of results: the process that handles a unit writes its result, and the engine returns a few counts. An
+engine is five methods around futures; units are submitted a few at a time for each processor, so that nothing holds all
+of them.
 """
 
 from __future__ import annotations
@@ -23,26 +23,26 @@ from tokspec.base.errors import DataError
 from tokspec.compare.units import Unit, find_done
 from tokspec.compare.worker import Done, close_runners, do_unit, stop_runners
 
-#: Units that are submitted for each processor, and how often a task is tried again.
+#: How many units are submitted for each processor, and how often a task is retried.
 _SUBMITTED = 2
 _RETRIES = 5
 
-#: Units that may fail, each for its own inputs, before the rest is left for another start.
+#: How many units may fail, each because of its own inputs, before the rest is left for another start.
 _FAULTS = 20
 
-#: Bytes of the store of a Ray of our own: counts are all that travels, and this is the least that it takes.
+#: Bytes of the object store of a Ray cluster that we start: only counts travel, and this is the least that Ray accepts.
 _STORE_BYTES = 80 * 1024**2
 
 
 class Engine(Protocol):
-    """Does calls elsewhere."""
+    """Executes calls elsewhere."""
 
     def processors(self) -> int:
-        """Return how many calls can be done at once now; a cluster grows and shrinks."""
+        """Return how many calls can run at once now, because a cluster grows and shrinks."""
         ...
 
     def submit(self, folder: str, unit: Mapping[str, Any]) -> Any:
-        """Begin :func:`tokspec.compare.worker.do_unit`, and return its future."""
+        """Start :func:`tokspec.compare.worker.do_unit`, and return its future."""
         ...
 
     def wait(self, futures: Sequence[Any]) -> Iterable[Any]:
@@ -50,7 +50,7 @@ class Engine(Protocol):
         ...
 
     def result(self, future: Any) -> Done:
-        """Return what came of a future that is done."""
+        """Return the result of a future that is done."""
         ...
 
     def close(self) -> None:
@@ -97,7 +97,7 @@ class LocalEngine:
 
 @contextmanager
 def _deaf() -> Iterator[None]:
-    """Let processes that are started meanwhile not hear Ctrl-C, which is for this one to act on."""
+    """Make processes that are started meanwhile ignore Ctrl-C, to which this one reacts."""
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         yield
@@ -106,7 +106,7 @@ def _deaf() -> Iterator[None]:
 
 
 class DaskEngine(LocalEngine):
-    """A Dask cluster: the one of the scheduler at an address, or one of our own on this machine."""
+    """A Dask cluster: the one whose scheduler is at an address, or a new one on this machine."""
 
     def __init__(self, jobs: int, address: str | None) -> None:
         library = _library("distributed", "dask")
@@ -131,8 +131,8 @@ class DaskEngine(LocalEngine):
     def result(self, future: Any) -> Done:
         try:
             return super().result(future)
-        except Exception as error:  # of whatever kind the library has for a task that it gives up
-            return Done("", fault=f"Dask gives it up: {type(error).__name__}: {error}")
+        except Exception as error:  # of any type that the library raises for a task that it gives up
+            return Done("", fault=f"Dask gave up: {type(error).__name__}: {error}")
 
     def close(self) -> None:
         self._client.close()
@@ -141,7 +141,7 @@ class DaskEngine(LocalEngine):
 
 
 class RayEngine:
-    """A Ray cluster: the one at an address, or one of our own on this machine."""
+    """A Ray cluster: the one at an address, or a new one on this machine."""
 
     def __init__(self, jobs: int, address: str | None) -> None:
         self._ray = _library("ray", "ray")
@@ -168,7 +168,7 @@ class RayEngine:
             done: Done = self._ray.get(future)
             return done
         except self._ray.exceptions.RayError as error:
-            return Done("", fault=f"Ray gives it up: {str(error).partition(chr(10))[0]}")
+            return Done("", fault=f"Ray gave up: {str(error).partition(chr(10))[0]}")
 
     def close(self) -> None:
         self._ray.shutdown()
@@ -197,19 +197,19 @@ ENGINES: Mapping[str, Callable[[int, str | None], Engine]] = {
 
 @dataclass
 class Progress:
-    """What has been done: why units could not be, and whether the work was interrupted."""
+    """The progress of the work: why units failed, and whether it was interrupted."""
 
     faults: list[str] = field(default_factory=list)
     interrupted: bool = False
 
 
 def run_units(folder: Path, units: Sequence[Unit], engine: Engine, note: Callable[[Unit, Done], object]) -> Progress:
-    """Do the units that have no result yet, and close the engine.
+    """Process the units that have no result yet, and close the engine.
 
     Args:
-        folder: with the plan.
-        units: of the plan.
-        engine: to do them.
+        folder: the folder with the plan.
+        units: the units of the plan.
+        engine: the engine that processes them.
         note: called after each unit.
     """
     progress, done = Progress(), find_done(folder, units)
@@ -223,14 +223,14 @@ def run_units(folder: Path, units: Sequence[Unit], engine: Engine, note: Callabl
                 if each.ends or len(progress.faults) >= _FAULTS:
                     break
     except KeyboardInterrupt as interruption:
-        if type(interruption) is not KeyboardInterrupt:  # a signal that asks for the end, not for what there is
+        if type(interruption) is not KeyboardInterrupt:  # a signal to end, not to report what there is
             raise
         progress.interrupted = True
     return progress
 
 
 def _submit(folder: str, units: Sequence[Unit], engine: Engine) -> Generator[tuple[Unit, Done], None, None]:
-    """Submit units while there is room, and yield what comes back."""
+    """Submit units while there is room, and yield their results."""
     waiting = iter(units)
     submitted: dict[Any, Unit] = {}
     while True:

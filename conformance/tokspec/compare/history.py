@@ -1,7 +1,7 @@
-"""The history of an implementation: every release judged, and what each one lost, gained and fixed.
+"""The history of an implementation: the verdicts on every release, and what each one lost, gained and fixed.
 
-What a case came to with a release is kept in the user's cache folder, under the release, the adapter and the case: a
-case that is new or changed is asked alone.
+The result of a case with a release is kept in the user's cache folder, under the release, the adapter and the case, so
+that only new or changed cases are run.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ from tokspec.suite.cases import Case, Suite
 
 _SECONDS = 120.0
 
-#: A release that is meant for everybody: no candidate for one.
+#: The version of a final release, not of a release candidate.
 _FINAL = re.compile(r"v?[0-9]+(\.[0-9]+)*(\.post[0-9]+)?")
 
-#: The kinds of change that are shown of a release, with the words for them.
+#: The kinds of change that are shown for a release, with the words for them.
 TOLD: Mapping[str, str] = {
     "new": "lost",
     "lost": "lost",
@@ -62,7 +62,7 @@ TOLD: Mapping[str, str] = {
 class Release:
     """A release: its report, or why there is none, and what changed since the one before it that has a report.
 
-    ``before`` is the version of that one.
+    ``before`` is the version of that earlier release.
     """
 
     version: str
@@ -73,12 +73,12 @@ class Release:
     asked: int = 0
 
     def counts(self) -> Mapping[str, int]:
-        """How many cases were lost, wrong in another way, fixed and gained."""
+        """Count the cases that were lost, wrong in another way, fixed and gained."""
         return Counter(TOLD[change.kind] for change in self.changes if change.kind in TOLD)
 
 
 def releases(name: str) -> list[str]:
-    """Return all releases of an implementation that its registry lists, the oldest first; no candidates for one.
+    """Return all final releases of an implementation that its registry lists, the oldest first.
 
     Raises:
         DataError: there is no such implementation, or the registry's client lists none.
@@ -102,7 +102,7 @@ def _has_releases(name: str) -> bool:
 
 
 def _order(version: str) -> tuple[int, ...]:
-    """Sort releases by their numbers.
+    """Return the sort key of a release: its numbers.
 
     >>> sorted(["0.10.1", "0.9", "0.9.post1"], key=_order)
     ['0.9', '0.9.post1', '0.10.1']
@@ -127,7 +127,7 @@ def _of_pypi(package: str) -> Sequence[str]:
 
 
 def _pip(package: str) -> Sequence[str]:
-    if find_spec("pip"):  # an environment of uv has none
+    if find_spec("pip"):  # an environment that uv creates has none
         return sys.executable, "-m", "pip"
     if pip := shutil.which("pip"):
         return (pip,)
@@ -158,7 +158,7 @@ _LISTS: Mapping[str, Callable[[str], Sequence[str]]] = {
 
 
 def history(name: str, versions: Sequence[str], suite: Suite) -> Iterator[Release]:
-    """Judge releases in their order, and say of each what changed since the one before it that could be judged."""
+    """Judge releases in order, each with its changes since the last one before it that could be judged."""
     before: Release | None = None
     for version in versions:
         try:
@@ -186,7 +186,7 @@ def _judge(name: str, version: str, suite: Suite) -> Release:
 
 
 def _run(found: FoundAdapter, cases: Sequence[Case]) -> Run:
-    """Judge a release; a crash or time-out that does not come again is not the release's."""
+    """Judge a release; a crash or timeout that does not occur again is not blamed on the release."""
     try:
         return judge_implementation(
             lambda: open_session(found, None, limits=PATIENT),
@@ -200,16 +200,16 @@ def _run(found: FoundAdapter, cases: Sequence[Case]) -> Run:
 
 
 class _Kept:
-    """What cases came to with a release: a report, and the digest of each case that it was asked."""
+    """The kept results of a release: a report, and the digest of each case that was run."""
 
     def __init__(self, place: Path) -> None:
         self._file = place.with_name(f"{place.name}.ndjson")
         self._digests = place.with_name(f"{place.name}.cases.json")
 
     def results(self, suite: Suite) -> dict[str, Any]:
-        """Return the results of the cases that are as they were when they were asked.
+        """Return the results of the cases that have not changed since they were run.
 
-        What another version of the suite has kept, and this one cannot read, is asked again.
+        If another version of the suite kept results that this one cannot read, the cases are run again.
         """
         if not self._digests.is_file():
             return {}
@@ -229,7 +229,7 @@ class _Kept:
         return read_report(self._file)
 
     def write(self, judged: Run, suite: Suite) -> None:
-        """Write the report of a run of all cases, and their digests; a run that is cut off leaves what there was."""
+        """Write the report of a run of all cases, and their digests; if the run was cut off, keep the earlier files."""
         self._file.parent.mkdir(parents=True, exist_ok=True)
         self._digests.unlink(missing_ok=True)
         command = f"tokspec history {judged.hello.name}"
@@ -239,14 +239,14 @@ class _Kept:
 
 
 def digest_of_case(case: Case) -> str:
-    """Return 16 hexadecimal digits for what a case asks and what is right."""
+    """Return 16 hexadecimal digits that identify the input of a case and its expected outcome."""
     asked = [(question.input, question.outcome) for question in case.questions]
     told = [case.operation, case.model.content, asked, case.clauses, case.tolerance]
     return hashlib.sha256(json.dumps(told, sort_keys=True, default=dict).encode()).hexdigest()[:16]
 
 
 def text_history(found: Iterable[Release], show: int) -> Iterator[str]:
-    """Describe releases in lines, as they come: each one's result, and the first ``show`` causes that changed.
+    """Describe releases as they come, in lines: each one's result, and the first ``show`` causes that changed.
 
     Consecutive releases that could not be judged share one line.
     """
@@ -261,7 +261,7 @@ def text_history(found: Iterable[Release], show: int) -> Iterator[str]:
 
 
 def first_and_newest(found: Sequence[Release]) -> str:
-    """Compare the first of releases with the newest, in a line; nothing where fewer than three were judged."""
+    """Compare the first release with the newest in one line; empty if fewer than three were judged."""
     judged = [release for release in found if release.report]
     if len(judged) < 3:
         return ""
@@ -289,7 +289,7 @@ def _text_release(release: Release, show: int) -> Iterator[str]:
 
 
 def json_history(found: Mapping[str, Sequence[Release]], suite: Suite) -> dict[str, Any]:
-    """Return histories as a value of JSON: of each release the counts of verdicts, and what changed, by cause."""
+    """Return histories as a JSON value: for each release the counts of verdicts, and what changed, by cause."""
     told = [{"name": name, "releases": [*map(_json_release, releases)]} for name, releases in found.items()]
     return {"tokspec_history": 1, "fixtures": suite.hash, "implementations": told}
 

@@ -1,4 +1,4 @@
-"""``tokspec history``: what each release of an implementation changed."""
+"""``tokspec history``: show what each release of an implementation changed."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ from tokspec.suite.fixtures import load_suite
 
 @click.command("history", short_help="Show what each release of an implementation broke and fixed.")
 @click.argument("names", nargs=-1, required=True, metavar="NAME[==RELEASE]…")
-@click.option("--from", "first", metavar="RELEASE", help="Begin with this one.")
-@click.option("--last", type=POSITIVE, metavar="N", help="Only the N newest of each.")
-@click.option("--json", "file", type=FILE, metavar="FILE", help="Write it there, too.")
-@click.option("--show", type=COUNT, default=10, show_default=True, help="How many causes to show of each release.")
+@click.option("--from", "first", metavar="RELEASE", help="First release to judge.")
+@click.option("--last", type=POSITIVE, metavar="N", help="Judge only the N newest releases of each NAME.")
+@click.option("--json", "file", type=FILE, metavar="FILE", help="Write the history to this file too.")
+@click.option("--show", type=COUNT, default=10, show_default=True, help="Number of causes to show for each release.")
 @fixtures_option
 def history_command(
     names: tuple[str, ...], first: str | None, last: int | None, file: Path | None, show: int, fixtures: Path | None
 ) -> int:
-    """Judge all releases that a registry lists, or those that are named, and say what each lost, gained and fixed.
+    """Judge all releases that a registry lists, or those that you name, and show what each lost, gained and fixed.
 
     \b
     tokspec history tokenizers --from 0.20.0
     tokspec history tokenizers tiktoken gpt-tokenizer --last 5 --json history.json
     tokspec history kitoken==0.10.1 kitoken==0.11.1
 
-    What a release came to is kept, and not asked again. A release that cannot be had is one line.
+    The result of a release is kept, so that it is not judged again. If a release cannot be installed, one line says so.
 
-    Exit status: 0, or 2 if no release could be judged.
+    Exit status: 0 if at least one release could be judged, 2 if none could be.
     """
     start, suite = time.monotonic(), load_suite(fixtures)
     found: dict[str, list[Release]] = {}
@@ -66,16 +66,16 @@ def _kept_in(found: list[Release], releases: Iterable[Release]) -> Iterator[Rele
 
 
 def _wanted(names: Sequence[str], first: str | None, last: int | None) -> dict[str, list[str]]:
-    """Return the releases of each implementation that is named: those that are named with it, or all."""
+    """Return the releases of each implementation that is named: the releases that are named with it, or all."""
     found: dict[str, list[str]] = {}
     for each in names:
         name, equals, version = each.partition("==")
         found.setdefault(name, []).extend([version] if equals else releases(name))
     if first is not None:
         if len(found) > 1:
-            raise click.UsageError("--from is of one implementation; name one")
+            raise click.UsageError("--from applies to one implementation; name only one")
         ((name, versions),) = found.items()
         if first not in versions:
-            raise DataError(f"is no release of {name}; there are {', '.join(versions[-20:])}", key="--from")
+            raise DataError(f"is not a release of {name}; there are {', '.join(versions[-20:])}", key="--from")
         found[name] = versions[versions.index(first) :]
     return {name: versions[-last:] if last else versions for name, versions in found.items()}

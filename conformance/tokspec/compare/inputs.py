@@ -1,8 +1,8 @@
-"""Texts out of files of any size: lines, whole files, JSON Lines, Parquet, compressed or not, on a disk or elsewhere.
+"""Texts from files of any size: lines, whole files, JSON Lines, Parquet, compressed or not, on a disk or elsewhere.
 
-A file is read in parts, so that several workers can share it, and never held whole. What should be a text but is not,
-such as a line that is not UTF-8 or the rest of a torn file, becomes a :class:`BadText` with its place, and reading goes
-on with the next one. Empty texts are left out.
+A file is read in parts, so that several workers can share it, and is never held in memory whole. An entry that is not a
+text, such as a line that is not UTF-8 or the rest of a truncated file, becomes a :class:`BadText` with its place, and
+reading goes on with the next entry. Empty texts are left out.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ FIELD = "text"
 KINDS = ("lines", "whole", "jsonl", "parquet")
 _ENDINGS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet", ".pq": "parquet"}
 
-#: Bytes of the longest text: it is in memory as a whole.
+#: Bytes of the longest text, which is in memory as a whole.
 LARGEST = 16 * 1024**2
 
 #: Bytes of lines, and rows of Parquet, that are read at once.
@@ -41,9 +41,9 @@ _ROWS = 256
 
 
 class Text(NamedTuple):
-    """A text. ``number`` is of its line or row, from 1 in its part; ``at`` is the byte or row with which it begins.
+    """A text. ``number`` counts its line or row from 1 in its part; ``at`` is the byte or row where it begins.
 
-    Bytes are those of the decompressed file.
+    Bytes are counted in the decompressed file.
     """
 
     text: str
@@ -52,7 +52,7 @@ class Text(NamedTuple):
 
 
 class BadText(NamedTuple):
-    """What should be a text but is not."""
+    """An entry that should be a text but is not."""
 
     why: str
     number: int
@@ -60,7 +60,7 @@ class BadText(NamedTuple):
 
 
 class Block(NamedTuple):
-    """Texts that were read at once, with their numbers and places; what is not one is a :class:`BadText`."""
+    """Texts that were read at once, with their numbers and places; an entry that is no text is a :class:`BadText`."""
 
     texts: list[str | BadText]
     numbers: list[int]
@@ -68,7 +68,7 @@ class Block(NamedTuple):
 
     @classmethod
     def of(cls, found: Iterable[Text | BadText | None]) -> Block:
-        """Put together what was read one by one."""
+        """Build a block from entries that were read one by one."""
         each = [row for row in found if row]
         texts = [row.text if isinstance(row, Text) else row for row in each]
         return cls(texts, [row.number for row in each], [row.at for row in each])
@@ -80,7 +80,7 @@ class Block(NamedTuple):
 
 @dataclass(frozen=True)
 class Reading:
-    """How files are read: as which kind (by their names unless given), where the text is, and which share is taken."""
+    """How files are read: their kind (by their names unless given), where the text is, and the share to read."""
 
     kind: str | None = None
     field: str = FIELD
@@ -90,9 +90,9 @@ class Reading:
 
 @dataclass(frozen=True)
 class Part:
-    """A stretch of a file: the lines that begin from byte ``start`` up to ``end``, or groups of rows of a table.
+    """A part of a file: the lines that begin between byte ``start`` and byte ``end``, or row groups of a table.
 
-    ``end`` is None where the part is the whole file. ``size`` and ``tag`` change when the file does.
+    ``end`` is None if the part is the whole file. ``size`` and ``tag`` change when the file does.
     """
 
     path: str
@@ -104,12 +104,12 @@ class Part:
 
     @property
     def bytes(self) -> int:
-        """About how much there is to read."""
+        """The approximate number of bytes to read."""
         return self.size if self.end is None or self.kind == "parquet" else self.end - self.start
 
 
 def kind_of(name: str) -> str:
-    """Tell by a file's name what it holds; what says nothing is lines.
+    """Return the kind of a file by its name; ``lines`` if the name doesn't say.
 
     >>> kind_of("texts.jsonl.gz"), kind_of("part-0.parquet"), kind_of("notes")
     ('jsonl', 'parquet', 'lines')
@@ -117,16 +117,16 @@ def kind_of(name: str) -> str:
     return _ENDINGS.get(PurePosixPath(without_compression(name)).suffix.lower(), "lines")
 
 
-# Finding files, and cutting them into parts
+# Finding files, and splitting them into parts
 
 
 def find_parts(name: str, kind: str | None, part_bytes: int) -> Iterator[Part]:
-    """Find the files that a name stands for, and cut those that can be cut into parts.
+    """Find the files that a name stands for, and split those that can be split into parts.
 
     Args:
         name: a file, a folder with all that is below it, a pattern, or an address such as ``s3://bucket/part-*``.
-        kind: of every file; None derives it from each name.
-        part_bytes: about the size of a part; a compressed file, and one that is a single text, is never cut.
+        kind: the kind of every file; None derives it from each name.
+        part_bytes: the approximate size of a part; a compressed file, or one that is a single text, is never split.
 
     Raises:
         DataError: there is no such file, or a package that it needs is not installed.
@@ -157,7 +157,7 @@ def _local_paths(name: str) -> list[str]:
     else:
         found = [name]
     if not found:
-        raise DataError("there is no file of this name or below it", name)
+        raise DataError("there is no file of this name, and no folder of this name with files in it", name)
     return found
 
 
@@ -167,7 +167,7 @@ def _describe(path: str) -> tuple[str, int, str]:
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror}", path) from None
     if not stat.S_ISREG(status.st_mode):  # a pipe, or a device, might never end
-        raise DataError("is no ordinary file", path)
+        raise DataError("is not a regular file", path)
     return path, status.st_size, str(status.st_mtime_ns)
 
 
@@ -189,7 +189,7 @@ def _find_remote(address: str) -> list[tuple[str, int, str]]:
     except (OSError, ValueError, ImportError) as error:
         raise DataError(f"cannot be read: {error}", address) from None
     if not found:
-        raise DataError("there is no file of this name or below it", address)
+        raise DataError("there is no file of this name, and no folder of this name with files in it", address)
     return found
 
 
@@ -226,7 +226,7 @@ def read_part(part: Part, reading: Reading) -> Iterator[Text | BadText]:
 
 
 def read_blocks(part: Part, reading: Reading) -> Iterator[Block]:
-    """Return what :func:`read_part` does, as many at a time as are read at once.
+    """Return the texts that :func:`read_part` returns, in the blocks in which they are read.
 
     Raises:
         DataError: as :func:`read_part` does.
@@ -251,12 +251,12 @@ def _is_taken(part: Part, at: int, reading: Reading) -> bool:
 
 
 def _lines(stream: BinaryIO, part: Part, reading: Reading) -> Iterator[Block]:
-    """Return lines; they end in ``\\n`` or ``\\r\\n`` and nothing else."""
+    """Return the lines of a part; they end in ``\\n`` or ``\\r\\n`` and nothing else."""
     opened = decompress(stream, part.path)
     # the JSON around a text, and its escapes, may make a line longer than the text
     longest = 8 * reading.largest + 65536
     make = _from_json(reading) if part.kind == "jsonl" else _decoded(reading)
-    read_some = getattr(opened, "read1", opened.read)  # which gives what is before a break, too
+    read_some = getattr(opened, "read1", opened.read)  # which also returns the bytes before a break
     number, offset, rest = 1, part.start, b""
     try:
         if part.start:
@@ -280,12 +280,12 @@ def _lines(stream: BinaryIO, part: Part, reading: Reading) -> Iterator[Block]:
     except Exception as error:
         if not (why := describe_broken(error)):
             raise
-        # the lines before the break are whole, the one in which it is may not be
+        # the lines before the break are complete, but the one that contains it may not be
         yield Block.of([BadText(why, number, offset)])
 
 
 def _skip_line(stream: BinaryIO) -> int:
-    """Read to the end of the line, and return how many bytes that were."""
+    """Read to the end of the line, and return the number of bytes read."""
     skipped = 0
     while line := stream.readline(_BLOCK):
         skipped += len(line)
@@ -298,7 +298,7 @@ def _too_long(reading: Reading) -> str:
     return f"is longer than {reading.largest} bytes"
 
 
-#: Makes a block of lines, the number of the first and the offsets of all, without empty texts.
+#: Makes a block from lines, the number of the first line and the offsets of all lines, without empty texts.
 _Make: TypeAlias = Callable[[Sequence[bytes], int, Sequence[int]], Block]
 
 
@@ -336,7 +336,7 @@ def _each(make: Callable[[bytes, int, int], Text | BadText | None]) -> _Make:
 
 
 def _from_json(reading: Reading) -> _Make:
-    """Return a function that takes the text out of a line of JSON: a field of the object, or the string itself."""
+    """Return a function that extracts the text from a line of JSON: a field of the object, or the string itself."""
 
     def make(line: bytes, number: int, at: int) -> Text | BadText | None:
         if not line.strip():
@@ -346,18 +346,18 @@ def _from_json(reading: Reading) -> _Make:
         except UnicodeDecodeError as error:
             return BadText(f"is not UTF-8 at its byte {error.start}", number, at)
         except (ValueError, RecursionError):
-            return BadText("is no JSON", number, at)
+            return BadText("is not JSON", number, at)
         except KeyError as error:
             return BadText(str(error.args[0]), number, at)
         if isinstance(value, str):
             return _checked(value, number, at, reading)
-        return BadText(f"has in the field {reading.field} no string", number, at)
+        return BadText(f"has no string in the field {reading.field}", number, at)
 
     return _each(make)
 
 
 def _field(value: Any, field: str) -> Any:
-    """Return what a field holds; ``a.b`` is the field b of a where there is no field ``a.b``."""
+    """Return the value of a field; ``a.b`` is the field b of a if there is no field ``a.b``."""
     if isinstance(value, str):
         return value
     if not isinstance(value, dict):
@@ -371,11 +371,11 @@ def _field(value: Any, field: str) -> Any:
 
 
 def _checked(text: str, number: int, at: int, reading: Reading) -> Text | BadText | None:
-    """Return a text, unless it is empty, has no form in UTF-8 or is too long."""
+    """Return a text unless it is empty, cannot be encoded in UTF-8 or is too long."""
     try:
         size = len(text) if text.isascii() else len(text.encode())
     except UnicodeEncodeError:
-        return BadText("holds half of a surrogate pair, which is no character", number, at)
+        return BadText("holds half of a surrogate pair, which is not a character", number, at)
     if size > reading.largest:
         return BadText(_too_long(reading), number, at)
     return Text(text, number, at) if text else None
@@ -410,7 +410,7 @@ def _arrow() -> tuple[Any, Any]:
 
 
 def _row_group_parts(path: str, size: int, tag: str, part_bytes: int) -> Iterator[Part]:
-    """Join groups of rows into parts of about ``part_bytes``; a file that is cut off is one part.
+    """Join row groups into parts of about ``part_bytes``; a file that is cut off is one part.
 
     Raises:
         DataError: it is not Parquet at all.
@@ -423,7 +423,7 @@ def _row_group_parts(path: str, size: int, tag: str, part_bytes: int) -> Iterato
         except (arrow.ArrowInvalid, OSError):
             stream.seek(0)
             if stream.read(4) not in (b"PAR1", b"PARE"):
-                message = "is no Parquet: it does not begin with PAR1; say what it is with --as"
+                message = "is not Parquet: it does not begin with PAR1; say what it is with --as"
                 raise DataError(message, path) from None
             yield whole
             return
@@ -443,12 +443,12 @@ def _rows(stream: BinaryIO, part: Part, reading: Reading) -> Iterator[Block]:
     try:
         file = parquet.ParquetFile(stream, pre_buffer=False, memory_map=False)
     except (arrow.ArrowInvalid, OSError) as error:
-        yield Block.of([BadText(f"is no Parquet, or is cut off: {_first_line(error)}", 1, 0)])
+        yield Block.of([BadText(f"is not Parquet, or is cut off: {_first_line(error)}", 1, 0)])
         return
     _refuse_other_columns(arrow, file.schema_arrow, part.path, reading.field)
     groups = range(part.start, file.num_row_groups if part.end is None else part.end)
     number = 1 + sum(file.metadata.row_group(group).num_rows for group in range(part.start))
-    nothing = f"has in the column {reading.field} nothing"
+    nothing = f"has nothing in the column {reading.field}"
     try:
         for batch in file.iter_batches(_ROWS, row_groups=groups, columns=[reading.field], use_threads=False):
             texts = batch.column(0).cast(arrow.large_string()).to_pylist()
@@ -458,7 +458,7 @@ def _rows(stream: BinaryIO, part: Part, reading: Reading) -> Iterator[Block]:
             )
             number += len(texts)
     except (arrow.ArrowInvalid, OSError) as error:
-        yield Block.of([BadText(f"cannot be read on: {_first_line(error)}", number, number - 1)])
+        yield Block.of([BadText(f"cannot be read further: {_first_line(error)}", number, number - 1)])
 
 
 def _refuse_other_columns(arrow: Any, schema: Any, name: str, field: str) -> None:
@@ -467,7 +467,7 @@ def _refuse_other_columns(arrow: Any, schema: Any, name: str, field: str) -> Non
     kind = schema.field(field).type
     kind = kind.value_type if arrow.types.is_dictionary(kind) else kind
     if not (arrow.types.is_string(kind) or arrow.types.is_large_string(kind) or arrow.types.is_string_view(kind)):
-        raise DataError(f"has in the column {field} no strings but {kind}", name)
+        raise DataError(f"has {kind} in the column {field}, not strings", name)
 
 
 def _first_line(error: Exception) -> str:

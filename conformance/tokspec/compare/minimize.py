@@ -1,10 +1,10 @@
-"""From a difference on a real text and model to a case of ten lines: what to ask both sides while both become small.
+"""Minimizing a difference on a real text and model to a case of ten lines, by requests to both sides.
 
 The input is reduced first, with the user's own model, as long as the difference has the same cause. Then the model is
 reduced for that input: tokens that the text cannot touch at any stage are left out with their merges, and then every
 part without which both sides give the same answers as before. So a small model shows the difference that the whole
-model has, not one that looks like it. The result depends on the sides alone, unless time runs out. What is left out is
-:mod:`tokspec.compare.shrink`'s to say.
+model has, not one that looks like it. The result depends on the sides alone, unless time runs out.
+:mod:`tokspec.compare.shrink` decides what to leave out.
 """
 
 from __future__ import annotations
@@ -40,19 +40,20 @@ from tokspec.protocol.messages import Answer, Refused, Reply, Request
 from tokspec.protocol.replies import check_form
 from tokspec.sessions.session import Session
 
-#: Candidates, and seconds, for one cause, and candidates where a side crashes; and those that are asked at once.
+#: How many candidates are tried for one cause, and how many if a side crashes; the seconds for a cause; and how many
+#: candidates are tried at once.
 _CANDIDATES = 1500
 _WITH_FAULTS = 100
 _SECONDS = 20.0
 _AT_ONCE = 16
 
-#: Parts of the largest model that is small.
+#: The most parts of a model that counts as small.
 _SMALL = 300
 
-#: Characters of the longest text, or ids, for which a model is made small: it has as many parts as their square.
+#: The most characters or ids of a text for which a model is minimized, because its parts grow with their square.
 _LONGEST = 200
 
-#: For each kind of character the one that replaces it in a simple text.
+#: For each kind of character, the character that replaces it in a simple text.
 _PLAIN: tuple[tuple[Callable[[str], bool], str], ...] = (
     (str.isspace, " "),
     (str.isdecimal, "0"),
@@ -63,7 +64,7 @@ _PLAIN: tuple[tuple[Callable[[str], bool], str], ...] = (
 
 @dataclass(frozen=True)
 class Small:
-    """What is left of a difference. ``model`` is in the neutral form, None where it could not be made small.
+    """A minimized difference. ``model`` is in the neutral form; it is None if it could not be minimized.
 
     ``why`` says why not.
     """
@@ -76,13 +77,13 @@ class Small:
 
 
 class Minimizer:
-    """Makes causes small by asking both sides.
+    """Minimizes causes by requests to both sides.
 
     Args:
-        sessions: with A and B.
-        models: of A and B.
-        units: in which their spans count.
-        options: that each takes with an operation.
+        sessions: the sessions with A and B.
+        models: the models of A and B.
+        units: the units of their spans.
+        options: the options that each side gets with an operation.
         ids_alone: whether nothing but ids is compared.
     """
 
@@ -102,11 +103,11 @@ class Minimizer:
         self._left, self._until = 0, 0.0
 
     def minimize(self, group: Group) -> Small | None:
-        """Make the example of a cause small, in its input and its model; None if it does not show the cause again."""
+        """Minimize the input and model of a cause's example; None if the example does not show the cause again."""
         self._left, self._until, self._outcome = _CANDIDATES, time.monotonic() + _SECONDS, None
         cause, input = group.cause, group.example.input
         faults = [each["fault"] for each in (group.example.a, group.example.b) if each and "fault" in each]
-        if faults:  # each candidate that shows one may cost a process, or its time
+        if faults:  # each candidate that shows a fault may cost a process, or its timeout
             self._left = 0 if "timeout" in faults else _WITH_FAULTS
         ((field, value),) = [(name, input[name]) for name in ("text", "ids", "tokens") if name in input] or [("", "")]
         if not field or not self._left or not self._shows(cause, [(None, {field: value})])[0]:
@@ -116,13 +117,13 @@ class Minimizer:
             return None
         small = Small(cause, self._shown(cause, {field: value}), self._outcome)
         if self._models[0].sha256 != self._models[1].sha256:
-            return small  # a smaller model of one side says nothing of the other's
+            return small  # a smaller model of one side says nothing about the other's
         if len(value) > _LONGEST:
             return replace(small, why="the text is too long")
         return self._minimize_all(small, field, value)
 
     def _minimize_all(self, small: Small, field: str, value: Any) -> Small:
-        """Make the model small, and keep the input."""
+        """Minimize the model, and keep the input."""
         try:
             whole = self._models[0].neutral
         except Unsupported as refusal:
@@ -134,19 +135,19 @@ class Minimizer:
         model = self._minimize_model(small, model, field, value)
         if (left := _count_parts(model)) > _SMALL:
             late = time.monotonic() > self._until
-            none = f"after {_SECONDS:g} s" if late else "and without any of them the difference was not found"
-            return replace(small, why=f"{left:,} parts of it are left, {none}")
+            none = f"after {_SECONDS:g} s" if late else "and the difference disappears without any of them"
+            return replace(small, why=f"{left:,} parts of the model are left, {none}")
         input = _input(model, field, value)
         if not self._shows(small.cause, [(model, input)], small.outcome, exempt=True)[0] or self._outcome is None:
-            return replace(small, why="the difference does not stay")
+            return replace(small, why="the difference disappears")
         return Small(small.cause, self._shown(small.cause, input), self._outcome, model)
 
     def _shown(self, cause: Cause, input: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return an input with the options of a stream, which are part of what is asked."""
+        """Return an input with the options of a stream, which are part of the request."""
         return {**input, **(self._options[0].get(cause.operation, {}) if cause.operation == "decode_stream" else {})}
 
     def agree(self, model: Mapping[str, Any], texts: Sequence[str]) -> bool:
-        """Whether both sides encode texts in the same way with a small model, and neither fails to."""
+        """Return whether both sides encode texts in the same way with a small model, without a failure."""
         asked = [(model, {"text": text}) for text in texts]
         replies = [self._ask_models(index, "encode", asked) for index in (0, 1)]
         return all(
@@ -157,7 +158,7 @@ class Minimizer:
         )
 
     def _touched(self, small: Small, whole: Mapping[str, Any], field: str, value: Any) -> Mapping[str, Any] | None:
-        """Leave out what the input cannot touch; if that is too much, take the whole model."""
+        """Leave out the parts that the input cannot touch; if that removes too much, use the whole model."""
         if field != "text":
             tokens = tokens_by_id(whole)
             keep = {tokens.get(item, "") for item in value} if field == "ids" else set(value)
@@ -172,7 +173,7 @@ class Minimizer:
         return None
 
     def _tokens_touched(self, small: Small, whole: Mapping[str, Any], text: str) -> set[str]:
-        """Return the tokens that can come of a text: parts of what any stage makes of it, and what was answered."""
+        """Return the tokens that a text can yield: parts of the output of any stage, and the tokens in the answers."""
         forms, answered = {text}, set[str]()
         for index in (0, 1):
             current = text
@@ -218,10 +219,10 @@ class Minimizer:
         *,
         exempt: bool = False,
     ) -> list[bool]:
-        """Say which models with inputs show a difference of the same cause, and give the answers of ``like``.
+        """Return which models with inputs show a difference of the same cause, and the same answers as ``like``.
 
         Raises:
-            Spent: the candidates or the seconds are used up, of which the first question and the last are exempt.
+            Spent: the candidates or the seconds are used up; they do not limit the first request and the last.
         """
         if not exempt and (self._left < len(asked) or time.monotonic() > self._until):
             raise Spent
@@ -243,7 +244,7 @@ class Minimizer:
 
     @cached_property
     def _own_names(self) -> Mapping[int, str]:
-        """The tokens of the model, by id; an empty mapping if the sides have two models."""
+        """The tokens of the model, by id; an empty mapping if the sides have different models."""
         a, b = self._models
         return parts_of(a).vocabulary if a.sha256 == b.sha256 else {}
 
@@ -266,7 +267,7 @@ class Minimizer:
         return replies
 
     def _write(self, index: int, model: Mapping[str, Any]) -> UserModel | None:
-        """Write a small model as the side gets the whole one; None if that is not possible."""
+        """Write a small model in the format in which the side gets the whole one; None if that is not possible."""
         accepted = self._sessions[index].hello.formats
         for format in self._models[index].ordered(accepted)[:1]:
             try:
@@ -288,7 +289,7 @@ def _answers(outcome: Outcome) -> list[Any]:
 
 
 def _simplify(text: str, shows: Callable[[list[str]], list[bool]]) -> str:
-    """Put plain characters in the place of others, after what a normalizer makes of them, which is then not needed."""
+    """Replace characters by plain ones, after lowercasing and NFKC, so that the model may do without a normalizer."""
     with suppress(Spent):
         for normal in (text.lower(), normalize("NFKC", text), normalize("NFKC", text.lower())):
             if normal != text and shows([normal])[0]:
@@ -308,7 +309,7 @@ def _parts_of_text(text: str) -> Iterator[str]:
 
 
 def _as_tokens(model: Mapping[str, Any], field: str, value: Any) -> Any:
-    """Return ids as the tokens that they are of, because the tokens of a smaller model have other ids."""
+    """Return the tokens of ids, because the tokens of a smaller model have other ids."""
     tokens = tokens_by_id(model) if field == "ids" else {}
     return [tokens.get(id, id) for id in value] if field == "ids" else value
 
@@ -325,7 +326,7 @@ def _token(row: Any) -> str:
 
 
 def _restrict(model: Mapping[str, Any], tokens: Collection[str], text: Any) -> Mapping[str, Any]:
-    """Leave out tokens that are not among some, the merges that need them, and added tokens that are not in a text.
+    """Keep only some tokens, the merges that need no others, and the added tokens that are in a text.
 
     >>> model = {"type": "bpe", "vocabulary": ["a", "b", "c", "ab", "bc"], "merges": [["a", "b"], ["b", "c"]]}
     >>> _restrict(model, {"a", "b", "ab"}, "ab")
@@ -352,5 +353,5 @@ def _restrict(model: Mapping[str, Any], tokens: Collection[str], text: Any) -> M
 
 
 def _count_parts(model: Mapping[str, Any]) -> int:
-    """Return how many keys a model has, and rows in its lists."""
+    """Count the keys of a model, and the rows of its lists."""
     return sum(len(value) if isinstance(value, list) else 1 for value in model.values())

@@ -1,4 +1,4 @@
-"""A user's model: what it consists of, what a recording says of it, and what changed between two."""
+"""A user's model: its parts, its description in a recording, and the changes between two models."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from tokspec.formats.neutral import added_tokens_of, ids_of
 from tokspec.formats.user_model import UserModel
 from tokspec.judge.causes import count_common
 
-#: Most characters of a setting that is shown in full; a longer one, such as a compiled table, is shown by its hash.
+#: The most characters of a setting that is shown in full; a longer one, such as a compiled table, is shown as its hash.
 _LONGEST = 200
 
-#: The keys of a neutral form that are compared entry by entry, or counted.
+#: The keys of a neutral form whose entries are compared one by one, or counted.
 _LISTS = ("vocabulary", "tokens", "merges", "special_tokens", "added_tokens", "scores", "piece_types")
 
-#: By how much scores differ that are the same in 32 bits.
+#: The largest relative difference of scores that are the same in 32 bits.
 _SINGLE = 1e-6
 
-#: Characters of a value that are shown.
+#: How many characters of a value are shown.
 _SHOWN = 60
 
-#: Examples of a change that are shown.
+#: How many examples of a change are shown.
 _EXAMPLES = 6
 
 
@@ -44,14 +44,14 @@ class ModelParts:
 
 
 class Loaded(NamedTuple):
-    """What a side loads, and its tokens by id, as far as they can be read."""
+    """The content that a side loads, and its tokens by id, as far as they can be read."""
 
     content: Any
     tokens: Mapping[int, str]
 
 
 def parts_of(model: UserModel) -> ModelParts:
-    """Take a model apart; one that cannot be looked into has no parts.
+    """Split a model into its parts; a model that cannot be read has none.
 
     >>> model = UserModel("vocab.txt", {"files": {"vocab.txt": "[UNK]\\nhug"}}, "bert.txt", "")
     >>> parts_of(model).vocabulary
@@ -67,7 +67,7 @@ def parts_of(model: UserModel) -> ModelParts:
 
 
 def parts_of_two(a: UserModel, b: UserModel) -> tuple[ModelParts, ModelParts]:
-    """Take two models apart so that they can be compared: where they are of two formats, by what they mean."""
+    """Split two models into parts that can be compared: if their formats differ, the parts of their neutral forms."""
     if a.format != b.format:
         try:
             one, other = a.neutral, b.neutral
@@ -78,7 +78,7 @@ def parts_of_two(a: UserModel, b: UserModel) -> tuple[ModelParts, ModelParts]:
 
 
 def _parts_of_neutral(neutral: Mapping[str, Any], other: Mapping[str, Any]) -> ModelParts:
-    """Take a neutral form apart; a stage that is of another type in the other model is one setting."""
+    """Split a neutral form into its parts; a stage that has another type in the other model is one setting."""
     vocabulary = tokens_by_id(neutral)
     special = {token["id"]: token["content"] for token in added_tokens_of(neutral) if token["id"] is not None}
     scores = dict(neutral.get("tokens", ()))
@@ -136,7 +136,7 @@ def _flags(token: Mapping[str, Any]) -> str:
 
 
 def _flatten(value: Any, path: str = "") -> dict[str, Any]:
-    """Return every setting by its path; long ones by their hashes."""
+    """Return every setting by its path; long ones are replaced by their hashes."""
     if isinstance(value, Mapping | list) and value:
         items = value.items() if isinstance(value, Mapping) else enumerate(value)
         return {key: each for name, inner in items for key, each in _flatten(inner, f"{path}{name}.").items()}
@@ -155,7 +155,7 @@ def digest(value: Any) -> str:
 
 
 def summarize(model: UserModel) -> dict[str, Any]:
-    """Return what a recording says of a model: its file by name and hash, its sizes, hashes and settings."""
+    """Return the description of a model for a recording: its file's name and hash, its sizes, hashes and settings."""
     parts = parts_of(model)
     return {
         "file": model.name,
@@ -169,7 +169,7 @@ def summarize(model: UserModel) -> dict[str, Any]:
 
 
 def write_for(model: UserModel, accepted: Sequence[str], name: str) -> tuple[str, Any]:
-    """Return a format and the content for an implementation, rather as the file is.
+    """Return a format and the content for an implementation, if possible in the file's own format.
 
     Raises:
         DataError: none of the accepted formats can express it.
@@ -187,7 +187,7 @@ def write_for(model: UserModel, accepted: Sequence[str], name: str) -> tuple[str
 
 
 def compare_models(a: ModelParts, b: ModelParts) -> list[str]:
-    """Say what changed, each kind of change on a line; nothing if nothing did.
+    """Return a line for each kind of change; empty if nothing changed.
 
     >>> compare_models(ModelParts({0: "a", 1: "b"}, [], {}, {}), ModelParts({0: "b", 1: "c"}, [], {}, {}))
     ['vocabulary: 1 token in A alone: "a"', 'vocabulary: 1 token in B alone: "c"', 'ids: 1 token differs: "b" 1 → 0']
@@ -202,12 +202,12 @@ def compare_models(a: ModelParts, b: ModelParts) -> list[str]:
 
 
 def _without_scores(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out the digest of all scores, which are compared one by one."""
+    """Leave out the digest of all scores, because scores are compared one by one."""
     return {key: value for key, value in settings.items() if key not in ("scores", "model.scores")}
 
 
 def _compare_scores(a: Mapping[str, float], b: Mapping[str, float]) -> Iterator[str]:
-    """Compare scores as a file of 32 bits would have them; some formats have no more."""
+    """Compare scores in 32-bit precision, because some formats have no more."""
     for side, mine, other in (("A", a, b), ("B", b, a)):
         if mine and not other:
             yield f"scores: {len(mine)} tokens in {side} alone"
@@ -217,12 +217,12 @@ def _compare_scores(a: Mapping[str, float], b: Mapping[str, float]) -> Iterator[
 
 
 def compare_summaries(a: Mapping[str, Any], b: Mapping[str, Any]) -> list[str]:
-    """List what differs between two summaries; nothing if they are of the same file."""
+    """List the differences between two summaries; empty if they describe the same file."""
     if a["sha256"] == b["sha256"]:
         return []
     name, other = a["file"], b["file"]
     lines = [f"the content of {name} changed" if name == other else f"another file: {name} in A, {other} in B"]
-    if "settings" not in a or "settings" not in b:  # a published pack names its file, and says no more
+    if "settings" not in a or "settings" not in b:  # a published pack gives only the name of its file
         return lines
     for part in ("vocabulary", "merges"):
         sizes = [side[part]["size"] for side in (a, b)]
@@ -253,11 +253,11 @@ def _compare_merges(a: Sequence[Hashable], b: Sequence[Hashable]) -> Iterator[st
     common = [merge for merge in a if merge in in_b], [merge for merge in b if merge in in_a]
     if common[0] != common[1]:
         first = next(left for left, right in zip(*common, strict=False) if left != right)
-        yield f"merges: another order, first at {compact(first)}"
+        yield f"merges: in another order, first at {compact(first)}"
 
 
 def _compare_values(what: str, a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[str]:
-    """Give each value that differs a line; of many below one key, the first ones together."""
+    """Return a line for each value that differs; of many below one key, show the first ones in one line."""
     differing: dict[str, list[str]] = {}
     for key in dict.fromkeys([*a, *b]):
         if (key in a) != (key in b) or a.get(key) != b.get(key):
@@ -271,7 +271,7 @@ def _compare_values(what: str, a: Mapping[str, Any], b: Mapping[str, Any]) -> It
 
 
 def _shown(a: Mapping[str, Any], b: Mapping[str, Any], key: str) -> list[str]:
-    """Return both values, and of long ones the part in which they differ.
+    """Return both values; of long ones, the part in which they differ.
 
     >>> _shown({"pattern": "a" * 99 + "{1,3}"}, {"pattern": "a" * 99 + "{1,2}"}, "pattern")
     ['…aaaaaaaaaaaaaaaaa{1,3}"', '…aaaaaaaaaaaaaaaaa{1,2}"']

@@ -1,4 +1,4 @@
-"""The fixture ``tokenizer_regression`` of pytest, apart from what it imports when a test asks for it."""
+"""The pytest fixture ``tokenizer_regression``; its implementation is imported when a test uses it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def tokenizer_regression(request: pytest.FixtureRequest) -> TokenizerRegression:
-    """Hold a tokenizer to what it answered when it was recorded: ``tokenizer_regression.check(tokenizer)``."""
+    """Compare a tokenizer with its recorded answers: ``tokenizer_regression.check(tokenizer)``."""
     from tokspec.compare.regression import TokenizerRegression
 
     return TokenizerRegression(request)

@@ -1,4 +1,4 @@
-"""``tokspec record``: record what an implementation answers with a model of the user's."""
+"""``tokspec record``: record the answers of an implementation with a model of the user's."""
 
 from __future__ import annotations
 
@@ -35,39 +35,45 @@ from tokspec.judge.judging import end_problems
 from tokspec.sessions.limits import Limits
 from tokspec.suite.recordings import ENDINGS, Written
 
-#: Bytes of the longest text that is recorded: the answer to a longer one may be longer than a line may be.
+#: Bytes of the longest text that is recorded; the answer to a longer text may exceed the longest line.
 _LARGEST = 64 * 1024
 
-#: Bytes from which on a recording is better compressed.
+#: Bytes from which a recording is better compressed.
 _LARGE = 32 * 1024 * 1024
 
 
-#: What a model may be read as.
+_OUTPUT = "Recording to write, compressed if its name ends in .gz."
+
+#: The formats in which a model may be read.
 FORMATS = click.Choice(list(READERS))
 
-#: How files are read, and what is asked about.
+#: The options for how files are read, and which texts are recorded.
 _TEXTS = [
-    click.option("--as", "kind", type=click.Choice(KINDS), help="What the files are; their names say it unless given."),
-    click.option("--field", default=FIELD, show_default=True, help="The field of JSON Lines, or column of Parquet."),
+    click.option(
+        "--as", "kind", type=click.Choice(KINDS), help="Format of FILES, by default indicated by their names."
+    ),
+    click.option("--field", default=FIELD, show_default=True, help="Field of JSON Lines or column of Parquet to read."),
     click.option("--made", type=COUNT, default=MADE, hidden=True, help="Texts of each kind of tokens."),
-    click.option("--add-special-tokens", "adds", is_flag=True, help="Encode with what a post-processor adds."),
+    click.option(
+        "--add-special-tokens", "adds", is_flag=True, help="Encode with the tokens that a post-processor adds."
+    ),
 ]
 
 
 def texts_options(command: Command) -> Command:
-    """Add the options that say how files are read, and what is asked about them."""
+    """Add the options for how files are read, and which texts are compared or recorded."""
     return add_options(command, _TEXTS)
 
 
 @click.command("record", short_help="Record what an implementation answers with your model.")
 @click.argument("implementation")
 @click.argument("files", nargs=-1, metavar="[FILES]...")
-@click.option("--model", type=FILE, required=True, metavar="FILE", help="The model: tokenizer.json or another.")
-@click.option("--format", type=FORMATS, help="Of the model; its name says it unless given.")
+@click.option("--model", type=FILE, required=True, metavar="FILE", help="Model to load, such as a tokenizer.json.")
+@click.option("--format", type=FORMATS, help="Format of the model, by default indicated by its name.")
 @texts_options
-@click.option("--no-vocabulary", is_flag=True, help="Make no texts of the vocabulary.")
+@click.option("--no-vocabulary", is_flag=True, help="Record no texts made from the vocabulary.")
 @limits_options
-@click.option("-o", "--output", type=FILE, required=True, metavar="FILE.ndjson", help="Compressed if it ends in .gz.")
+@click.option("-o", "--output", type=FILE, required=True, metavar="FILE.ndjson", help=_OUTPUT)
 def record_command(
     implementation: str,
     files: tuple[str, ...],
@@ -81,28 +87,29 @@ def record_command(
     limits: Limits,
     output: Path,
 ) -> int:
-    """Record what IMPLEMENTATION answers with a model of yours, to be compared with later by tokspec diff.
+    """Record what IMPLEMENTATION answers with your model, for a later comparison by tokspec diff.
 
-    It is NAME, NAME==VERSION, NAME@ENVIRONMENT, module:object or "PROGRAM ARGS".
+    IMPLEMENTATION is NAME, NAME==VERSION, NAME@ENVIRONMENT, module:object or "PROGRAM ARGS".
 
     \b
     tokspec record tokenizers --model tokenizer.json -o before.ndjson
     tokspec record tokenizers texts.jsonl --field body --model tokenizer.json -o before.ndjson.gz
     tokspec run --pack before.ndjson --model tokenizer.json --impl "node adapter.mjs"
 
-    The last command judges a port by what was recorded, and ports in any language read the file: see docs/packs.md.
+    The last command judges a port by the recording. Ports in any language can read the file: see docs/packs.md.
 
-    The texts are the suite's own, some made of the vocabulary, and those of FILES. The same is recorded as the same
-    bytes.
+    The texts are the suite's own, texts made from the vocabulary, and those of FILES. If the answers are the same, the
+    recording has the same bytes.
 
-    Exit status: 0 if all is recorded, 2 if it is not, not all of FILES could be read, or IMPLEMENTATION ends unasked.
+    Exit status: 0 if everything was recorded, 2 if it was not, if not all of FILES could be read, or if IMPLEMENTATION
+    ended unexpectedly.
     """
     _refuse_what_cannot_be(implementation, model, format, files, output)
     side = parse_side(implementation)
     bad, unanswered = Tally(), Unanswered()
     with open_side(side, limits) as session:
         if adds and "add_special_tokens" not in session.hello.encode_options:
-            message = "adds no special tokens of post-processors on request; leave out --add-special-tokens"
+            message = "cannot add the special tokens of post-processors; leave out --add-special-tokens"
             raise DataError(message, key=side.name)
         mine = read_user_model(model, format)
         if adds and mine.has_post_processor and mine.rewritten_for(session.hello.formats) == CONVERTED:
@@ -126,10 +133,12 @@ def record_command(
     for line in unanswered.lines:
         click.echo(visible(line), err=True)
     if output.name.endswith(ENDINGS[1]) and mine.has_post_processor and not adds:
-        click.echo("the pack is without what the post-processor adds, such as BOS; --add-special-tokens adds it")
+        click.echo(
+            "the pack lacks the tokens that the post-processor adds, such as BOS; --add-special-tokens adds them"
+        )
     _say(header.who, model.name, written, output)
-    ended = [f"not well: {fault}; no text is to blame" for fault in dict.fromkeys(map(str, asker.unblamed))]
-    ended += [f"not well: {problem}" for problem in end_problems(session)]
+    ended = [f"did not end well: {fault}; no text is to blame" for fault in dict.fromkeys(map(str, asker.unblamed))]
+    ended += [f"did not end well: {problem}" for problem in end_problems(session)]
     for line in (*_bad_lines(bad), *ended):
         click.echo(visible(line), err=True)
     return 2 if bad.bad or ended else 0
@@ -137,13 +146,13 @@ def record_command(
 
 def _bad_lines(bad: Tally) -> Iterator[str]:
     for number, place, why in bad.bad.values():
-        yield f"left out: {count(number, 'record')} {'is' if number == 1 else 'are'} no text, first {place}: {why}"
+        yield f"left out: {count(number, 'record')} without a text, first {place}: {why}"
 
 
 def _refuse_what_cannot_be(
     implementation: str, model: Path, format: str | None, files: tuple[str, ...], output: Path
 ) -> None:
-    """Refuse what would cost the user a file, or would be noticed only when all is done."""
+    """Refuse arguments that would cost the user a file, or whose fault would show only at the end."""
     if not implementation.strip():
         raise DataError("is empty; name an implementation", key="IMPLEMENTATION")
     if output.is_dir():

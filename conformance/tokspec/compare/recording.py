@@ -1,6 +1,6 @@
-"""Recordings of what a side answered to many texts with a user's model, as the records that are compared.
+"""Recordings of a side's answers about many texts with a user's model, as the records that are compared.
 
-A recording is evidence of what was answered, not of what is right. Its form is that of :mod:`tokspec.suite.recordings`.
+A recording is evidence of the answers, not that they are right. Its form is that of :mod:`tokspec.suite.recordings`.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from tokspec.protocol.messages import Answer, Fault, Refused, Reply
 from tokspec.suite import recordings
 from tokspec.suite.recordings import Header, RecordingFile, Written, write_recording
 
-#: For each operation but decoding, the keys of its result and their names in a recording.
+#: For each operation except decoding, the keys of its result and their names in a recording.
 _FIELDS: Mapping[str, Mapping[str, str]] = {
     "normalize": {"text": "normalized"},
     "pre_tokenize": {"pieces": "pieces"},
     "encode": {"tokens": "tokens", "ids": "ids", "spans": "spans"},
 }
 
-#: What is decoded: the ids of the text, the id of the token that the text is, or the ids without special tokens.
+#: What is decoded: the ids of the text, the id of the token whose text it is, or the ids without special tokens.
 _DECODED, _DECODED_TOKEN, _SKIPPED = "decoded", "decoded_token", "decoded_without_special_tokens"
 
 
@@ -47,12 +47,12 @@ def header_of(asker: Asker, special_tokens: str, inputs: Mapping[str, Any]) -> H
 
 
 def write_records(file: Path, asker: Asker, header: Header, records: Iterable[Record]) -> Written:
-    """Write what an implementation answered as a recording; see :func:`tokspec.suite.recordings.write_recording`."""
+    """Write the answers of an implementation as a recording; see :func:`tokspec.suite.recordings.write_recording`."""
     return write_recording(file, header, (line_of(record, asker.options["encode"]) for record in records))
 
 
 def line_of(record: Record, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a record, whose text was encoded with options, as a line of a recording."""
+    """Return a record as a line of a recording; ``options`` are those with which its text was encoded."""
     line: dict[str, Any] = {"from": record.input.place, "text": record.input.text, **options}
     refused, faults = {}, {}
     for operation in (*_FIELDS, "decode"):
@@ -68,7 +68,7 @@ def line_of(record: Record, options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _decoded(record: Record, ids: list[Any] | None) -> dict[str, Any]:
-    """Return what came of decoding, below the key that says what was decoded."""
+    """Return the result of decoding, under the key that says what was decoded."""
     reply = record.replies.get("decode")
     text = reply.result.get("text") if isinstance(reply, Answer) else None
     key = _DECODED
@@ -99,7 +99,7 @@ def _record_of(line: Mapping[str, Any], number: int) -> Record:
 
 @dataclass(frozen=True)
 class Recording(RecordingFile):
-    """A recording whose lines are records; ``ids_alone`` is whether nothing but ids is read from it."""
+    """A recording whose lines are records; ``ids_alone`` is whether only ids are read from it."""
 
     ids_alone: bool = False
 
@@ -115,7 +115,7 @@ class Recording(RecordingFile):
 
 
 def read_recording(file: Path, name: str = "") -> Recording:
-    """Look through a recording; see :func:`tokspec.suite.recordings.read_recording`."""
+    """Read and check a recording; see :func:`tokspec.suite.recordings.read_recording`."""
     return Recording(**vars(recordings.read_recording(file, name)))
 
 
@@ -123,9 +123,9 @@ def read_recording(file: Path, name: str = "") -> Recording:
 
 
 def find_model(recording: Recording, *, may_differ: bool = False) -> UserModel:
-    """Read the model with which a recording was made, from next to the recording or the current folder.
+    """Read the model with which a recording was made, from the folder of the recording or the current folder.
 
-    ``may_differ`` is whether the model may have changed since; a caller that allows this reports how it changed.
+    ``may_differ`` is whether the model may have changed since; a caller that allows this reports the changes.
 
     Raises:
         DataError: it cannot be read, or is not there.
@@ -136,6 +136,6 @@ def find_model(recording: Recording, *, may_differ: bool = False) -> UserModel:
     same = [each for each in found if each.sha256 == model["sha256"]]
     if same or (found and may_differ):
         return (same or found)[0]
-    where = "and what has that name now is another" if found else "which is neither beside it nor here"
+    where = "and the file of that name has changed" if found else "which is neither next to it nor here"
     what = f"was made with {model['file']} (sha256 {model['sha256'][:12]}…), {where}"
     raise DataError(f"{what}; give --model", recording.name)

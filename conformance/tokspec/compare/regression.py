@@ -1,7 +1,7 @@
-"""``tokenizer_regression``: recordings as the snapshots of a test, by pytest-regressions.
+"""``tokenizer_regression``: recordings as the snapshots of a test, with pytest-regressions.
 
 The first run writes a recording next to the test and fails; later runs compare with it; ``--force-regen`` rewrites it.
-A tokenizer may be an object in this process; it is called as its user would call it.
+A tokenizer may be an object in this process, which is called as its user would call it.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ from tokspec.sessions.in_process import InProcessSession
 from tokspec.sessions.limits import Limits
 from tokspec.sessions.session import Session
 
-#: Causes that a failing test shows.
+#: How many causes a failing test shows.
 _SHOWN = 10
 
 
 class TokenizerRegression:
-    """What the fixture ``tokenizer_regression`` gives a test."""
+    """The object that the fixture ``tokenizer_regression`` gives a test."""
 
     def __init__(self, request: pytest.FixtureRequest) -> None:
         self._request = request
@@ -59,25 +59,25 @@ class TokenizerRegression:
         basename: str | None = None,
         compressed: bool = False,
     ) -> None:
-        """Compare what a tokenizer answers with the recording next to the test, or write that recording.
+        """Compare the answers of a tokenizer with the recording next to the test, or write that recording.
 
-        Texts that were made for the recording are asked again, whatever would be made today.
+        The texts that were made for the recording are used again, whatever texts would be made today.
 
         Args:
             tokenizer: an object that encodes, and perhaps decodes; or a function from a text to ids or tokens.
             texts: texts in addition to the suite's own.
-            impl: instead of an object, an implementation as ``tokspec record`` takes it.
-            command: or a program that speaks the protocol.
-            model: the file that ``impl`` or ``command`` is given.
+            impl: instead of an object, an implementation, named as for ``tokspec record``.
+            command: instead of either, a program that speaks the protocol.
+            model: the file that ``impl`` or ``command`` loads.
             inputs: files of texts.
-            vocabulary: whether to make texts of the model's vocabulary too, if it has one; without them a change of a
-                token that no text has goes unnoticed.
-            basename: of the recording; that of the test by default.
+            vocabulary: whether to make texts of the model's vocabulary too, if it has one; without them, a change of a
+                token that is in no text goes unnoticed.
+            basename: the name of the recording; the test's by default.
             compressed: whether the recording is written as ``.ndjson.gz``.
         """
         from pytest_regressions.common import perform_regression_check  # here, because it may be missing
 
-        __tracebackhide__ = True  # what fails is the line of the test
+        __tracebackhide__ = True  # the traceback ends at the line of the test
 
         folder = self._request.getfixturevalue("original_datadir")
         new = [each for each in (folder / (basename or "its name")).parents if not each.exists()]
@@ -104,17 +104,17 @@ class TokenizerRegression:
                     basename=basename,
                 )
         except (DataError, AdapterFault) as error:
-            raise error.with_traceback(None) from None  # its line says all, and the rest is the suite's own code
+            raise error.with_traceback(None) from None  # its message says all, and the rest is the suite's own code
         finally:
             for each in new:
                 with suppress(OSError):
-                    each.rmdir()  # which fails unless it is empty, because no recording was written
+                    each.rmdir()  # which fails unless the folder is empty, because no recording was written
 
 
 def _recorded(obtained: Path, is_anew: bool) -> list[Input]:
-    """Return the made texts of the recording that a file will be compared with; none if it is that recording.
+    """Return the texts that were made for the recording to compare a file with; none if the file is that recording.
 
-    A recording that is to be rewritten may be unreadable.
+    A recording that will be rewritten may be unreadable.
     """
     expected = obtained.with_name(obtained.name.replace(".obtained.", "."))
     if expected == obtained or not expected.is_file():
@@ -158,7 +158,7 @@ def _write(file: Path, asker: Asker, inputs: Iterable[Input]) -> None:
 
 
 def _compare(obtained: Path, expected: Path, is_anew: bool) -> None:
-    """Fail, with causes, if what was obtained is not what is expected."""
+    """Fail with the causes if the obtained recording differs from the expected one."""
     __tracebackhide__ = True
     try:
         before = read_recording(expected, expected.name)
@@ -180,9 +180,9 @@ _FORMAT = "object"
 
 
 class ObjectAdapter:
-    """Calls ``encode`` and ``decode`` of an object, or the object itself, with nothing but a text or ids.
+    """Calls ``encode`` and ``decode`` of an object, or the object itself, with only a text or ids.
 
-    ``encode`` may return ids, tokens, or what Hugging Face tokenizers return. Stages are asked of an object that has
+    ``encode`` may return ids, tokens, or what Hugging Face tokenizers return. Stages are compared if the object has
     them as ``normalizer`` and ``pre_tokenizer``.
 
     >>> adapter = ObjectAdapter(lambda text: text.split())
@@ -207,7 +207,7 @@ class ObjectAdapter:
         return Hello(_name(self._tokenizer), release, "Python", offered, (_FORMAT,), encode_fields=fields)
 
     def load(self, format: str, content: Any) -> None:
-        """Do nothing: the object is there."""
+        """Do nothing, because the object needs no loading."""
 
     def run(self, operation: str, model: None, input: Mapping[str, Any]) -> Mapping[str, Any]:
         """Perform an operation.
@@ -223,12 +223,12 @@ class ObjectAdapter:
 
 
 def model_of(tokenizer: Any) -> UserModel:
-    """Return a stand-in for the object's model; its hash is of what the object says of itself, if anything.
+    """Return a stand-in for the object's model; its hash is that of the object's own description, if it gives one.
 
     >>> model_of(lambda text: text.split()).name
     '<lambda>'
     """
-    __tracebackhide__ = True  # what it raises is the user's
+    __tracebackhide__ = True  # errors here are raised by the user's object
     said = ""
     for name in ("to_str", "get_vocab"):
         if callable(method := getattr(tokenizer, name, None)):
@@ -269,7 +269,7 @@ def _encoded(call: Callable[[str], Any], input: Mapping[str, Any]) -> dict[str, 
 
 
 def _listed(value: Any) -> Any:
-    """Return a list of what can be iterated; of anything else the check of the answer's form says what is wrong."""
+    """Return an iterable as a list, and anything else unchanged, for the check of the answer's form."""
     return list(value) if isinstance(value, Iterable) else value
 
 

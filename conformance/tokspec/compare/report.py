@@ -1,7 +1,7 @@
-"""What a comparison has found, for a terminal and in Markdown; and as a run, for known failures and other reports.
+"""The results of a comparison, for a terminal and in Markdown; and as a run, for known failures and other reports.
 
-As a run, an operation on the texts of a section is what a case is to the fixtures, with the shortest text that differs
-as its example: so known failures, NDJSON, JUnit and exit statuses are those of ``tokspec run``.
+In a run, an operation on the texts of a section takes the place of a case, with the shortest text that differs as its
+example. So known failures, NDJSON, JUnit and exit statuses work as in ``tokspec run``.
 """
 
 from __future__ import annotations
@@ -27,25 +27,26 @@ from tokspec.protocol.messages import Answer, Refused
 from tokspec.report.failure import describe
 from tokspec.suite.cases import Case, bare_case
 
-#: Characters of a text that a line shows.
+#: How many characters of a text a line shows.
 _SHOWN = 60
 
-#: Kinds of characters that are named at which a cause is met, too.
+#: How many more kinds of characters are named at which a cause occurs.
 _ALSO = 6
 
-#: How many reasons why something was not compared have a line.
+#: How many reasons why something was not compared are shown.
 _REASONS = 10
 
-#: What Markdown could take for markup; HTML's own characters are escaped as entities.
+#: Characters that Markdown could take for markup; HTML's special characters are escaped as entities.
 _MARKUP = re.compile(r"([\\`*_\[\]!|~$])")
 
 
 @dataclass(frozen=True)
 class Summary:
-    """A comparison: the sides with what changed in their models, all that was counted, and causes that were made small.
+    """A comparison: the sides and the changes in their models, all counts, and the minimized causes.
 
-    ``notes`` are lines about what was not done or not compared. ``rules`` say who leaves the rule of a case, by cause.
-    ``like`` has the causes that are an earlier one at another kind of character: those are not shown again.
+    ``notes`` are lines about parts that were not done or not compared. ``rules`` say by cause which side breaks the
+    rule of a case. ``like`` maps causes that repeat an earlier one at another kind of character; they are not shown
+    again.
     """
 
     names: tuple[str, str]
@@ -58,7 +59,7 @@ class Summary:
 
     @property
     def headline(self) -> str:
-        """Say in a sentence what it came to."""
+        """The result in one sentence."""
         tally = self.tally
         if not tally.compared:
             return "A and B: nothing was compared"
@@ -70,7 +71,7 @@ class Summary:
 
 
 def share(part: int, whole: int) -> str:
-    """Say how many of how many.
+    """Write a count and its share of the whole.
 
     >>> share(1, 3), share(0, 0), share(1, 100_000)
     ('1 (33.3 %)', '0', '1 (0.001 %)')
@@ -119,7 +120,7 @@ def describe_comparison(summary: Summary, show: int) -> Iterator[str]:
 
 
 def _also(summary: Summary, number: int) -> Iterator[tuple[str, str]]:
-    """Return the row of the causes that are one at other kinds of characters."""
+    """Return the row that names the same cause at other kinds of characters."""
     found = [group for at, group in enumerate(summary.tally.causes) if summary.like.get(at) == number]
     if found:
         shown = [f"{group.texts:,} more at {group.cause.where or group.cause.what}" for group in found[:_ALSO]]
@@ -128,7 +129,7 @@ def _also(summary: Summary, number: int) -> Iterator[tuple[str, str]]:
 
 
 def _rows(group: Group, explained: Explained | None, tally: Tally) -> Iterator[tuple[str, str]]:
-    """Return the rows of a cause: how often, the small input with both answers, and where it was first met."""
+    """Return the rows of a cause: how often it occurs, the minimized input with both answers, and the first place."""
     tokens = f", {share(group.tokens, tally.most_tokens)} of tokens" if group.tokens else ""
     yield "inputs", f"{share(group.texts, tally.compared)}{tokens}; first {group.first}"
     example = group.example
@@ -149,11 +150,11 @@ def _rows(group: Group, explained: Explained | None, tally: Tally) -> Iterator[t
     if small and small.model is not None:
         yield "model", shorten(compact(small.model), 240)
     elif small and small.why:
-        yield "model", f"is not made small: {shorten(small.why, 160)}"
+        yield "model", f"is not minimized: {shorten(small.why, 160)}"
 
 
 def _answers(operation: str, input: Mapping[str, Any], a: Any, b: Any) -> Iterator[tuple[str, str]]:
-    """Show both answers as a failing case shows the expected and the actual one."""
+    """Show both answers like the expected and the actual result of a failing case."""
     outcome = compare_replies(operation, input, a, b)
     expected = {"expect": a.result if isinstance(a, Answer) else _said(a)}
     result = Result(bare_case("", operation, input), Verdict.FAIL, _said(b), expected, b, outcome.difference)
@@ -199,7 +200,7 @@ def _counts(summary: Summary) -> Iterator[str]:
 
 
 def markdown(summary: Summary) -> str:
-    """Return a table of causes and a list of counts; nothing that an implementation says is taken for markup."""
+    """Return a table of causes and a list of counts in Markdown; text from an implementation is escaped."""
     lines = [f"## {_plain(summary.headline)}", ""]
     lines += [f"- {side}: {_plain(name)}" for side, name in zip("AB", summary.names, strict=True)]
     lines += [f"- model: {_plain(line)}" for line in summary.models]
@@ -230,13 +231,13 @@ def _plain(text: str) -> str:
 def make_run(
     tally: Tally, hello: Hello, choices: Mapping[str, str], who: str, problems: Sequence[str], file: str
 ) -> Run:
-    """Return the run that a comparison is: B held to A.
+    """Return a comparison as a run of B judged by A.
 
     Args:
-        tally: of the comparison.
-        hello: of B.
-        choices: of B.
-        who: A.
+        tally: the tally of the comparison.
+        hello: the ``hello`` of B.
+        choices: the choices of B.
+        who: the name of A.
         problems: lines about anything else that went wrong.
         file: where A's answers come from: the name of a recording, or of A.
     """
@@ -254,7 +255,7 @@ def make_run(
 
 
 def case_of(name: str, who: str, file: str) -> Case:
-    """Return the case that an operation on a section is."""
+    """Return the case that represents an operation on a section."""
     operation = name.partition("/")[0]
     why = f"What {who} answers to these texts."
     clauses = (CLAUSES.get(operation, "PROTO-1"),)
@@ -262,7 +263,7 @@ def case_of(name: str, who: str, file: str) -> Case:
 
 
 def _different(case: Case, section: SectionCount) -> Result:
-    """Return the result of a section in which texts differ: the shortest is its example, a digest covers all."""
+    """Return the result of a section in which texts differ: the shortest text is its example, a digest covers all."""
     number = section.same + section.different
     detail = f"{section.different} of {count(number, 'input')} differ; the shortest: {section.detail}"
     digest = f"{section.digest:064x}"

@@ -1,7 +1,7 @@
-"""Explain a small difference by its clause and the sides that leave the reference, and save it as a case.
+"""Explain a minimized difference by its clause and the sides that deviate from the reference, and save it as a case.
 
-The reference is asked under the choices that each side declares. So where both do what the specification says under
-their own choices, nobody is at fault.
+The reference is asked with the choices that each side declares. So if both do what the specification says for their own
+choices, neither is at fault.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from tokspec.suite.writing import FoundCase, by_choice, write_case
 
 _UNASSIGNED = regex.compile(r"\p{Cn}")
 
-#: The clauses that say what each operation is; a case needs one, and the person who verifies it names a better one.
+#: The clauses that define each operation; a case needs one, and the person who verifies it replaces it by a better one.
 CLAUSES: Mapping[str, str] = {
     "normalize": "NORM-1",
     "pre_tokenize": "PRE-1",
@@ -39,7 +39,7 @@ CLAUSES: Mapping[str, str] = {
     "decode_stream": "DEC-STREAM-1",
 }
 
-#: For each stage the beginnings of ids of clauses by its type, and the operation that shows it.
+#: For each stage, the operation that shows it, and by the stage's type how the ids of its clauses begin.
 _STAGES: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "normalizer": (
         "normalize",
@@ -54,17 +54,17 @@ _STAGES: Mapping[str, tuple[str, Mapping[str, str]]] = {
 }
 
 
-#: Says whether both sides encode texts in the same way with a model.
+#: Returns whether both sides encode texts in the same way with a model.
 Agree: TypeAlias = Callable[[Mapping[str, Any], Sequence[str]], bool]
 
 
 @dataclass(frozen=True)
 class Explained:
-    """A small difference with the clause that it may be about, and the sides that leave the reference.
+    """A minimized difference with the clause that it may be about, and the sides that deviate from the reference.
 
-    ``leaving`` is None where the reference does not answer. ``unoffered`` is what a side does not offer but is asked
-    about all the same, for a user's own file. ``known`` says that a side is a library that formats come from, and that
-    it is known to break the clause.
+    ``leaving`` is None if the reference does not answer. ``unoffered`` has what a side does not offer but is asked for
+    nonetheless, because the file is the user's own. ``known`` says that a side is a library that a format comes from,
+    and is known to break the clause.
     """
 
     small: Small
@@ -75,7 +75,7 @@ class Explained:
 
     @property
     def rule(self) -> str:
-        """What there is to say of the rule; nothing if the reference cannot be asked."""
+        """The line about the rule; empty if the reference cannot be asked."""
         if self.unoffered:
             return f"{' and '.join(self.unoffered)}, and is not asked it by tokspec run"
         if self.leaving is None:
@@ -93,13 +93,13 @@ class Explained:
 def explain(
     small: Small, choices: Sequence[Mapping[str, str]], hellos: Sequence[Hello] = (), agree: Agree | None = None
 ) -> Explained:
-    """Find out who leaves the reference, and at which stage.
+    """Find out which sides deviate from the reference, and at which stage.
 
     Args:
         small: the difference.
-        choices: those of A and B.
-        hellos: what they offer.
-        agree: says whether both encode texts in the same way with another model.
+        choices: the choices of A and B.
+        hellos: the ``hello`` of each, which says what it offers.
+        agree: returns whether both encode texts in the same way with another model.
     """
     is_newer = newer_character(str(small.input.get("text", "")))
     clause = _find_beside(small, agree) if agree and not is_newer else ""
@@ -126,7 +126,7 @@ def explain(
 
 
 def _known_of(clause: str, hello: Hello) -> str:
-    """Say in which case a library that a format comes from is known to break a clause; an empty text if in none."""
+    """Name the case in which a library that a format comes from is known to break a clause; empty if there is none."""
     origin = load_origins().get(hello.name)
     suite = load_suite().cases
     cases = [name for name in origin.cases if name in suite and clause in suite[name].clauses] if origin else []
@@ -138,7 +138,7 @@ def _known_of(clause: str, hello: Hello) -> str:
 
 
 def _find_beside(small: Small, agree: Agree) -> str:
-    """Return the clause of the part next to the model, such as truncation, without which the sides agree."""
+    """Return the clause of the component next to the model, such as truncation, without which the sides agree."""
     text, model = small.input.get("text"), small.model or {}
     if small.cause.operation != "encode" or not isinstance(text, str):
         return ""
@@ -148,7 +148,7 @@ def _find_beside(small: Small, agree: Agree) -> str:
 
 
 def _find_stage(small: Small, choices: Mapping[str, str], agree: Agree) -> str:
-    """Return the stage before the model at which the sides part: given its right output, they agree after it."""
+    """Return the stage before the model at which the sides diverge: given its right output, they agree after it."""
     text, model = small.input.get("text"), small.model
     if small.cause.operation != "encode" or not model or not isinstance(text, str):
         return ""
@@ -167,7 +167,7 @@ def _find_stage(small: Small, choices: Mapping[str, str], agree: Agree) -> str:
 
 
 def _clause_of_stage(small: Small, stage: str) -> str:
-    """Return the first clause of a stage by its type; nothing if the type has no clause."""
+    """Return the first clause of a stage by its type; empty if the type has no clause."""
     model = small.model or {}
     type = (model.get(stage, {}) if stage else model).get("type", "")
     beginning = _STAGES[stage][1].get(type)
@@ -181,7 +181,7 @@ def _ask_reference(small: Small, choices: Mapping[str, str]) -> Reply:
         return reply
 
 
-#: The clauses of what comes before and after the model, of which only what matters is left in a small one.
+#: The clauses of the components around the model; a minimized model has only those that matter.
 _BESIDE_THE_MODEL = {
     "padding": "PAD-1",
     "truncation": "TRUNC-1",
@@ -194,7 +194,7 @@ _BESIDE_THE_MODEL = {
 def newer_character(text: str) -> str:
     """Return the first character that one version of Unicode has and another lacks, or an empty string.
 
-    Python and its package ``regex`` have two versions, which represent those of the sides.
+    Python and its package ``regex`` have different versions, which stand in for those of the sides.
 
     >>> newer_character("a\u0558"), newer_character("a\u0378")
     ('\u0558', '')
@@ -204,7 +204,7 @@ def newer_character(text: str) -> str:
 
 
 def _clause(small: Small) -> str:
-    """Return the first clause of the stage that is left, or that of the operation."""
+    """Return the first clause of the stage that is left, or the clause of the operation."""
     if newer_character(str(small.input.get("text", ""))):
         return "TERM-6"
     if small.cause.operation == "encode" and small.model:
@@ -223,13 +223,13 @@ def _clause(small: Small) -> str:
 
 
 def save(explained: Explained, folder: Path, names: Sequence[str], place: str) -> Path | None:
-    """Write a difference as a case with its small model and both answers; None if there is no such model.
+    """Write a difference as a case with its minimized model and both answers; None if there is no such model.
 
     Args:
         explained: the difference.
-        folder: for the file.
-        names: of A and B, with their versions.
-        place: where the text was that shows it.
+        folder: the folder for the file.
+        names: the names of A and B, with their versions.
+        place: the place of the text that shows it.
 
     Raises:
         FileExistsError: it is there already.
@@ -260,11 +260,11 @@ def _describe(reply: Reply) -> str:
         return f"gives {shorten(compact(reply.result), 200)}"
     if isinstance(reply, Refused):
         return f"refuses as {reply.reason}"
-    return f"comes to {reply.kind}: {shorten(reply.message.partition(chr(10))[0], 200)}"
+    return f"ends with {reply.kind}: {shorten(reply.message.partition(chr(10))[0], 200)}"
 
 
 def _outcome(small: Small, reply: Reply) -> dict[str, Any]:
-    """Return an outcome of a case; of an encoding what was compared, with the spans."""
+    """Return an outcome of a case; for an encoding, the fields that were compared, and the spans."""
     if isinstance(reply, Answer):
         wanted = {"tokens", "ids", "spans", *_fields(small.outcome.a), *_fields(small.outcome.b)}
         result = {name: value for name, value in reply.result.items() if name in wanted or "tokens" not in reply.result}

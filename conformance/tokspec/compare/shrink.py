@@ -1,10 +1,11 @@
-"""The minimizer of plain values: delta debugging of a question, in its model and its input, or of one long sequence.
+"""The minimizer of plain values: delta debugging of the model and the input of a question, or of one long sequence.
 
-Fuzzing uses it for what Hypothesis's shrinker leaves, and for what was not drawn; comparing, for what differs on a text
-and a model of a user. The caller says what shows the same. A pass offers smaller questions, large cuts first; the first
-that still shows the same is taken, and the passes begin again until none has anything to offer. Lists and texts lose
-stretches, from halves down to single items. Nothing is random. A model that names only tokens of its vocabulary goes on
-doing so, because the specification says something else about a question that names others.
+Fuzzing uses it after Hypothesis's shrinker, and for questions that were not drawn; comparing uses it for differences on
+a user's text and model. The caller decides which questions still show the same finding. A pass offers smaller
+questions, large cuts first; the first that still shows the finding becomes the current one, and the passes start again
+until none has anything to offer. Lists and texts lose stretches, from halves down to single items. Nothing is random.
+If a model names only tokens of its vocabulary, so do the smaller ones, because the specification says something else
+about a model that names other tokens.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _Sequence = TypeVar("_Sequence", str, list[Any])
 
 @dataclass(frozen=True)
 class Question:
-    """One thing asked of one model, as plain values that can be changed and written down."""
+    """A request to one model, as plain values that can be changed and written down."""
 
     model: Mapping[str, Any]
     operation: str
@@ -34,7 +35,7 @@ class Question:
 
     @property
     def key(self) -> str:
-        """What no other question has.
+        """A key that no other question has.
 
         >>> Question({}, "normalize", {"text": "a"}).key
         'normalize {"text":"a"} {}'
@@ -43,7 +44,7 @@ class Question:
 
     @property
     def size(self) -> int:
-        """How long it is, in characters of JSON.
+        """The length of the question, in characters of JSON.
 
         >>> Question({}, "normalize", {"text": "a"}).size
         14
@@ -56,7 +57,7 @@ def _json(value: Any) -> str:
 
 
 def listed_tokens(model: Mapping[str, Any]) -> list[str]:
-    """Return the tokens of a model as they are listed, whatever their ids are.
+    """Return the tokens of a model in the order in which they are listed, whatever their ids.
 
     >>> listed_tokens({"type": "unigram", "tokens": [["a", -1]]})
     ['a']
@@ -71,10 +72,10 @@ def listed_tokens(model: Mapping[str, Any]) -> list[str]:
 
 
 class Spent(Exception):
-    """Nothing more is asked."""
+    """Raised when nothing more may be tried."""
 
 
-#: With more items than this, one candidate is asked at a time.
+#: With more items than this, candidates are tried one at a time.
 _LARGE = 5000
 
 
@@ -82,9 +83,10 @@ def minimize_sequence(items: _Sequence, shows: Callable[[list[_Sequence]], list[
     """Leave out stretches, from halves down to single items, until nothing can be left out.
 
     Args:
-        items: which show a difference.
-        shows: says of candidates which of them do; after it raises ``Spent`` what there is stays.
-        at_once: how many candidates it is asked about at a time.
+        items: the sequence, which shows a difference.
+        shows: returns which of several candidates show it too; if it raises ``Spent``, the search ends with the current
+            sequence.
+        at_once: how many candidates ``shows`` gets at a time.
 
     >>> minimize_sequence("one two Three four", lambda texts: ["T" in text and "o" in text for text in texts])
     'oT'
@@ -121,7 +123,7 @@ def narrow_sequence(items: _Sequence, shows: Callable[[list[_Sequence]], list[bo
 
 
 def _bisect(shows: Callable[[int], bool], last: int) -> int:
-    """Return a length that shows something where the one before does not; ``last`` shows it, and 0 does not."""
+    """Return a length that shows something while the length before it does not; ``last`` shows it, and 0 does not."""
     first = 0
     with suppress(Spent):
         while last - first > 1:
@@ -135,7 +137,7 @@ def _bisect(shows: Callable[[int], bool], last: int) -> int:
 
 # Questions
 
-#: How many smaller questions are tried at most.
+#: The most smaller questions that are tried.
 _MOST = 4000
 
 
@@ -148,15 +150,16 @@ def minimize(
     passes: Sequence[_Pass] | None = None,
     at_once: int = 1,
 ) -> Question:
-    """Return the smallest question found that shows the same.
+    """Return the smallest question found that still shows the same finding.
 
     Args:
-        question: which shows something.
-        shows: says which of several smaller ones show it too; after it raises ``Spent`` what there is stays.
-        seconds: after which nothing more is tried.
+        question: the question, which shows a finding.
+        shows: returns which of several smaller questions show it too; if it raises ``Spent``, the search ends with the
+            current question.
+        seconds: the time after which nothing more is tried.
         most: how many smaller questions are tried.
-        passes: that offer smaller questions; all of this module unless given.
-        at_once: how many ``shows`` is asked about at a time.
+        passes: the passes that offer smaller questions; all of this module unless given.
+        at_once: how many questions ``shows`` gets at a time.
 
     >>> asked = Question({}, "normalize", {"text": "one Σ two"})
     >>> minimize(asked, lambda several: ["Σ" in each.input.get("text", "") for each in several]).input
@@ -174,7 +177,7 @@ def minimize(
 
 
 class _Search:
-    """The smallest question so far, and what was tried already."""
+    """The smallest question so far, and the questions that were tried."""
 
     def __init__(
         self,
@@ -189,21 +192,21 @@ class _Search:
         self._seen, self._valid = {question.key}, _valid_parts(question)
 
     def take_first(self, cuts: Callable[[Question], Iterator[Question]]) -> None:
-        """Take the first smaller question of a pass that shows the same, and let the pass begin again."""
+        """Make the first smaller question that shows the finding the current one, and start the pass again."""
         waiting = cuts(self.question)
         while candidates := list(islice(waiting, self.at_once)):
             if any(self.try_all(candidates)):
                 waiting = cuts(self.question)
 
     def shorten(self, items: _Sequence, make: Callable[[_Sequence], Question]) -> None:
-        """Leave out stretches of a sequence of which questions are made."""
+        """Leave out stretches of a sequence from which questions are built."""
         minimize_sequence(items, lambda several: self.try_all([make(each) for each in several]), self.at_once)
 
     def try_all(self, candidates: list[Question]) -> list[bool]:
-        """Say which candidates show the same, up to the first that does, which is taken.
+        """Return which candidates show the finding, up to the first one, which becomes the current question.
 
         Raises:
-            Spent: the time is over, or enough was tried.
+            Spent: the time is up, or the most questions were tried.
         """
         found = [False] * len(candidates)
         tried = [place for place, candidate in enumerate(candidates) if self._is_worth_it(candidate)]
@@ -215,7 +218,7 @@ class _Search:
         return found
 
     def _is_worth_it(self, candidate: Question) -> bool:
-        """Say whether a candidate is new, no larger, and something of which the specification says as much."""
+        """Return whether a candidate is new, no larger, and covered by the specification as well."""
         key = candidate.key
         if key in self._seen or candidate.size > self.question.size:
             return False
@@ -231,12 +234,12 @@ _Pass: TypeAlias = Callable[[_Search], None]
 
 
 def offer(cuts: Callable[[Question], Iterator[Question]]) -> _Pass:
-    """Make a pass of what offers smaller questions."""
+    """Build a pass from a function that offers smaller questions."""
     return lambda search: search.take_first(cuts)
 
 
 def _valid_parts(question: Question) -> set[str]:
-    """Return the parts that have all that the schema asks for: without it, nobody can write or answer them."""
+    """Return the parts that are valid by the schema, because nobody can write or answer invalid ones."""
     parts = {"model": question.model, f"operations/{question.operation}/input": question.input}
     return {part for part, value in parts.items() if not any(schema.errors(value, part, every=False))}
 
@@ -250,12 +253,12 @@ _PLAINER: Mapping[str | int, Sequence[Mapping[str, Any]]] = {
     "post_processor": ({"type": "byte_level"}, {"type": "bert", "cls": ["a", 0], "sep": ["a", 0]}),
 }
 
-#: What can be asked of a model without tokens as well.
+#: The operations that also work with a model without tokens.
 _WITHOUT_TOKENS = ("normalize", "pre_tokenize", "decode", "count_words")
 
 
 def _says_as_much(candidate: Question, question: Question) -> bool:
-    """Say whether the specification says as much of a smaller question: its model is as sound, and still has tokens."""
+    """Return whether the specification covers a candidate as well: its model is as sound, and still has tokens."""
     is_emptied = not listed_tokens(candidate.model) and bool(listed_tokens(question.model))
     if is_emptied and question.operation not in _WITHOUT_TOKENS:
         return False
@@ -263,7 +266,7 @@ def _says_as_much(candidate: Question, question: Question) -> bool:
 
 
 def is_sound(model: Mapping[str, Any]) -> bool:
-    """Say whether a model names only tokens of its vocabulary, each of which is listed once.
+    """Return whether a model names only tokens of its vocabulary, and lists each once.
 
     >>> is_sound({"type": "bpe", "vocabulary": ["a"], "special_tokens": ["<s>"]})
     False
@@ -278,7 +281,7 @@ def is_sound(model: Mapping[str, Any]) -> bool:
 
 
 def _tokens_of_merge(model: Mapping[str, Any], merge: Sequence[str]) -> tuple[str, str, str]:
-    """Return what a merge joins, and the token that comes of it."""
+    """Return the two tokens that a merge joins, and the resulting token."""
     left, right = merge
     return left, right, left + right.removeprefix(model.get("continuing_prefix", ""))
 
@@ -293,7 +296,7 @@ def find_values(value: Any, kind: type | tuple[type, ...], path: _Path = ()) -> 
 
 
 def put_value(value: Any, path: _Path, new: Any) -> Any:
-    """Copy a value with another at a path."""
+    """Copy a value, with a new value at a path."""
     if not path:
         return new
     if isinstance(value, list):
@@ -319,7 +322,7 @@ def _in_input(question: Question, path: _Path, new: Any) -> Question:
     return replace(question, input=put_value(question.input, path, new))
 
 
-#: Keys that not every type of model has, those that name tokens, and those of what comes after encoding.
+#: Keys that not every type of model has, keys that name tokens, and keys of the stages after encoding.
 _OF_TYPES = (
     *("type", "vocabulary", "merges", "tokens", "weights", "unknown_token", "continuing_prefix", "end_of_word_suffix"),
     *("max_word_length", "ignore_merges", "fuse_unk", "byte_fallback", "scores", "piece_types"),
@@ -329,7 +332,7 @@ _BEHIND = ("truncation", "padding", "post_processor")
 
 
 def _models(question: Question) -> Iterator[Question]:
-    """Leave the stages alone, put a model of what is asked for in place of another, or frequencies for logarithms."""
+    """Keep only the stages, replace the model by the one part that is needed, or logarithms by frequencies."""
     model, stages = question.model, without(question.model, *_OF_TYPES)
     if len(stages) < len(model):
         yield replace(question, model=stages)
@@ -348,7 +351,7 @@ def _models(question: Question) -> Iterator[Question]:
 
 
 def _alone(question: Question) -> Iterator[Question]:
-    """Ask for one text of a pair, and for nothing that comes after encoding."""
+    """Reduce a pair to one text, and leave out the stages after encoding."""
     plain = without(question.model, *_BEHIND)
     models = [plain] if len(plain) < len(question.model) else []
     texts = [question.input[key] for key in ("text", "pair") if "pair" in question.input]
@@ -368,7 +371,7 @@ _OPTIONAL = (
 
 
 def _keys(question: Question) -> Iterator[Question]:
-    """Leave out keys of the model; with all tokens goes what names tokens."""
+    """Leave out keys of the model; without its tokens, it also loses the keys that name tokens."""
     for path, part in sorted(find_values(question.model, Mapping), key=lambda row: len(row[0])):
         for key in (key for key in part if key not in _NEEDED):
             named = _NAMING if path == () and key in ("vocabulary", "tokens") else ()
@@ -382,14 +385,14 @@ def _options(question: Question) -> Iterator[Question]:
 
 
 def _with_longer(question: Question) -> Iterator[Question]:
-    """Return a question whose model has lost a part, and the same with a letter more, for what that part had added."""
+    """Return a question whose model has lost a part, and the same with another letter for what the part added."""
     yield question
     if "text" in question.input:
         yield replace(question, input={**question.input, "text": f"a{question.input['text']}"})
 
 
 def _members(question: Question) -> Iterator[Question]:
-    """Put a member of a sequence in the place of the sequence, and a plainer component in that of another."""
+    """Replace a sequence by one of its members, and a component by a plainer one."""
     for path, part in find_values(question.model, Mapping):
         plainer = _PLAINER.get(path[0], ()) if path and "type" in part else ()
         members = [member for key in _SEQUENCES for member in part.get(key, ())]
@@ -398,7 +401,7 @@ def _members(question: Question) -> Iterator[Question]:
 
 
 def _templates(question: Question) -> Iterator[Question]:
-    """Leave out each name of a template with all places that name it, let it name one token, and write it plainly."""
+    """Remove each name of a template everywhere, let it name one token, and write the template plainly."""
     pair = [{"sequence": "A"}, {"sequence": "B"}]
     for path, part in find_values(question.model, Mapping):
         for at, row in enumerate(part["special_tokens"] if part.get("type") == "template" else ()):
@@ -415,7 +418,7 @@ def _templates(question: Question) -> Iterator[Question]:
 
 
 def _rows(search: _Search) -> None:
-    """Leave out stretches of the model's lists of rows; rows themselves keep their length."""
+    """Leave out stretches of the model's lists of rows; each row keeps its length."""
     for path, _ in list(find_values(search.question.model, list)):
         if not isinstance(path[-1], int):
             if path in (("vocabulary",), ("tokens",)) and "ids" in search.question.input:
@@ -430,7 +433,7 @@ def _rows_at(search: _Search, path: _Path, is_shifted: bool) -> None:
 
 
 def _with_rows(question: Question, path: _Path, places: Sequence[int], is_shifted: bool) -> Question:
-    """Return a question with some rows of a list, and perhaps the same tokens by their new ids."""
+    """Return a question with some rows of a list, and perhaps with the same tokens under their new ids."""
     rows = _at(question.model, path)
     model = without_names(put_value(question.model, path, [rows[place] for place in places]), question.model)
     if not is_shifted:
@@ -441,11 +444,11 @@ def _with_rows(question: Question, path: _Path, places: Sequence[int], is_shifte
 
 
 def without_names(model: Mapping[str, Any], before: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Let whatever names a token go with it.
+    """Remove everything that names a removed token.
 
     Args:
-        model: that has lost some tokens.
-        before: the same with them.
+        model: the model, which has lost some tokens.
+        before: the same model with these tokens.
 
     >>> before = {"vocabulary": ["a", "b", "ab"], "merges": [["a", "b"]], "unknown_token": "a"}
     >>> without_names({**before, "vocabulary": ["a", "b"]}, before)
@@ -479,7 +482,8 @@ def _text_at(search: _Search, path: _Path) -> None:
     search.shorten(items, lambda cut: _in_input(before, path, cut) if cut or not is_word else before)
 
 
-#: Keys of stages whose values may become shorter: by a stretch, or one of these.
+#: Keys of stages whose values may become shorter, and the keys there: they lose a stretch, or become one of these
+#: values.
 _STAGES = ("normalizer", "pre_tokenizer", "decoder", "post_processor", "truncation", "padding")
 _PARAMETERS: Mapping[str | int, Sequence[str]] = {
     "regex": ("a", ".", r"\s", "[a]", r"\p{L}"),
@@ -488,7 +492,7 @@ _PARAMETERS: Mapping[str | int, Sequence[str]] = {
 
 
 def _parameters(question: Question) -> Iterator[Question]:
-    """Take shorter values of parameters of stages."""
+    """Shorten the values of parameters of stages."""
     for path, text in find_values(question.model, str):
         if path[0] in _STAGES and path[-1] in _PARAMETERS:
             shorter = _PARAMETERS[path[-1]] or ("a", *_without_stretches(text))
@@ -496,7 +500,7 @@ def _parameters(question: Question) -> Iterator[Question]:
 
 
 def _without_stretches(text: str) -> Iterator[str]:
-    """Return a text without each of its stretches: all of it, halves, quarters, … and single characters."""
+    """Return the text without each of its stretches in turn: all of it, halves, quarters, … and single characters."""
     size = len(text)
     while size:
         yield from (text[:start] + text[start + size :] for start in range(0, len(text), size))
@@ -504,7 +508,7 @@ def _without_stretches(text: str) -> Iterator[str]:
 
 
 def _numbers(question: Question) -> Iterator[Question]:
-    """Take smaller numbers in the input, and rounder ones in the model."""
+    """Replace numbers by smaller ones in the input, and by rounder ones in the model."""
     for path, number in find_values(question.input, int):
         smaller = sorted({each for each in (0, 1, 2, number // 2, number - 1) if 0 <= each < number})
         yield from (_in_input(question, path, each) for each in smaller)
@@ -514,14 +518,14 @@ def _numbers(question: Question) -> Iterator[Question]:
             yield _in_model(question, path, each)
 
 
-#: Keys of a model that hold tokens, those below them that hold other words, and letters that stand for tokens.
+#: Keys of a model that hold tokens, keys below them that hold other words, and letters that stand for tokens.
 _TOKENS = ("vocabulary", "tokens", *_NAMING, "added_tokens", "piece_types", "post_processor", "padding")
 _WORDS = ("type", "sequence", "strategy", "direction")
 _LETTERS = "abcdefgh"
 
 
 def _letters(question: Question) -> Iterator[Question]:
-    """Write a letter for a token, or for another character, everywhere; tokens that become one are listed once."""
+    """Replace a token, or a character, by a letter everywhere; tokens that become the same are listed once."""
     named = {key: value for key, value in question.model.items() if key in _TOKENS}
     tokens = {text for path, text in find_values(named, str) if path[-1] not in _WORDS}
     used = {
@@ -548,7 +552,7 @@ def _renamed(value: Any, old: str, new: str) -> Any:
     return value
 
 
-#: Passes, in their order; and those that only leave out parts of a model, which for a user's stays the user's own.
+#: The passes, in order; and those that only leave out parts of a model, so that a user's model stays the user's own.
 PASSES: Sequence[_Pass] = (
     *map(offer, (_models, _alone, _keys, _options, _members, _templates)),
     *(_rows, _texts),

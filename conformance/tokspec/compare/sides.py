@@ -1,9 +1,9 @@
-"""The sides of a comparison: how one is named, opened, and asked to encode millions of texts.
+"""The sides of a comparison: how a side is named, opened, and asked to encode millions of texts.
 
 A side is an implementation (``NAME``, ``NAME@ENVIRONMENT``, ``module:object``), a program (``"PROGRAM ARGS"``) or a
-recording (a file). An adapter of this environment is asked directly where a worker encodes a corpus, by its method
-``encoder`` if it has one: ``encoder(model)`` returns a function from a text to its ids. Everything else is asked by the
-protocol.
+recording (a file). When a worker encodes a corpus, it calls an adapter of this environment directly, by the adapter's
+method ``encoder`` if it has one: ``encoder(model)`` returns a function from a text to its ids. All other requests use
+the protocol.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ from tokspec.sessions.limits import Limits
 from tokspec.sessions.session import Session
 from tokspec.suite.recordings import ENDINGS, is_recording
 
-#: Bytes of the largest reply of a program, and characters of the longest text that it is asked: the tokens, ids and
-#: spans of a text are many values, of which a line has a bound.
+#: Bytes of the largest reply of a program, and characters of the longest text that it gets, because the tokens, ids and
+#: spans of a text are many values, and a line may have only a limited number.
 _REPLY_BYTES = 64 * 1024**2
 _LONGEST_ASKED = 80_000
 
-#: Bytes of the largest file that is looked at to see whether an implementation has changed.
+#: Bytes of the largest file that is checked to see whether an implementation has changed.
 _SOURCE_BYTES = 64 * 1024**2
 
-#: What is compared of streams, in the place of a field of an encoding.
+#: The field that is compared for streams, in place of a field of an encoding.
 PARTS = "parts"
 
 
@@ -48,7 +48,7 @@ PARTS = "parts"
 class Side:
     """A side as the user names it; exactly one of the first three fields is given.
 
-    ``choices`` are the options for an implementation of the suite, which takes any.
+    ``choices`` are options for one of the suite's own implementations, which accept any.
     """
 
     impl: str | None = None
@@ -58,12 +58,12 @@ class Side:
 
     @property
     def name(self) -> str:
-        """What the user wrote."""
+        """The name that the user wrote."""
         return self.impl or self.command or (self.recording.name if self.recording else "")
 
 
 def parse_side(word: str) -> Side:
-    """Read a word of the command line; a recording is looked through.
+    """Parse a word of the command line as a side; a recording is read and checked.
 
     Raises:
         DataError: it names a file that is not a recording.
@@ -78,12 +78,12 @@ def parse_side(word: str) -> Side:
 
 
 def open_side(side: Side, limits: Limits) -> Session:
-    """Start an implementation or a program that is to be given a user's file.
+    """Start an implementation or a program that will get a user's file.
 
     Raises:
         DataError: it cannot be found or started, or did not say ``hello`` properly.
     """
-    limits = replace(limits, reply_bytes=_REPLY_BYTES)  # the longest line is the answer to the longest text
+    limits = replace(limits, reply_bytes=_REPLY_BYTES)  # the answer to the longest text is the longest line
     try:
         found = None if side.impl is None else find(side.impl)
         if side.choices is not None and found is not None and found.is_ours:
@@ -102,16 +102,16 @@ def describe_sides(
     adds: bool,
     streams: bool = False,
 ) -> tuple[list[dict[str, Any]], list[Loaded], str]:
-    """Return a description of each side, what each loads, and what is compared: ids or tokens, or parts of streams.
+    """Return descriptions of the sides, what each loads, and what is compared: ids, tokens or parts of streams.
 
-    The suite's own implementations take the choices of the other side.
+    The suite's own implementations adopt the choices of the other side.
 
     Args:
         sides: implementations or programs.
-        models: of each.
-        limits: of their processes.
-        choices: to which they are held, whatever they declare.
-        adds: whether encodings have what a post-processor adds, where that can be asked for.
+        models: the model of each.
+        limits: the limits of their processes.
+        choices: options that apply to both, whatever they declare.
+        adds: whether encodings contain what a post-processor adds, if there is an option for that.
         streams: whether both decode the ids of A as a stream, and its parts are compared.
 
     Raises:
@@ -134,24 +134,24 @@ def describe_sides(
     if not streams:
         return described, loaded, _field_of([hello.encode_fields for hello in hellos])
     if "ids" not in hellos[0].encode_fields:
-        raise DataError("gives no ids, of which a stream is made; let it be B", key=hellos[0].name)
+        raise DataError("gives no ids to make a stream from; let it be B", key=hellos[0].name)
     return described, loaded, PARTS
 
 
 def sources_of(name: str) -> Iterator[Path]:
-    """Return the files that the name of an implementation mentions, but those that are too large for a source."""
+    """Return the files that the name of an implementation mentions, except those that are too large for sources."""
     for file in files_of_implementation(name):
         if file.stat().st_size <= _SOURCE_BYTES:
             yield file
 
 
 def stream_options(hellos: Sequence[Hello]) -> dict[str, Any]:
-    """Return the options with which both sides are asked to decode a stream: it is ended if both can end one."""
+    """Return the options with which both sides decode a stream: the stream is ended if both can end one."""
     return {"end": True} if all("end" in hello.decode_options for hello in hellos) else {}
 
 
 def choices_for(side: Side, other: Hello, choices: Mapping[str, str]) -> dict[str, str]:
-    """Return the choices that a side takes because the other one declares them."""
+    """Return the choices that a side adopts because the other side declares them."""
     if side.impl not in WITH_CHOICES:
         return {}
     declared = effective_choices(other, choices)
@@ -164,7 +164,7 @@ def _hello_of(side: Side, limits: Limits) -> Hello:
 
 
 def _field_of(fields: Sequence[Sequence[str]]) -> str:
-    """Return what is compared: ids if both give them, else tokens.
+    """Return the field that is compared: ids if both give them, else tokens.
 
     >>> _field_of([("tokens", "ids"), ("ids",)]), _field_of([("tokens", "ids"), ("tokens",)])
     ('ids', 'tokens')
@@ -172,17 +172,17 @@ def _field_of(fields: Sequence[Sequence[str]]) -> str:
     for field in ("ids", "tokens"):
         if all(field in each for each in fields):
             return field
-    raise DataError("one gives ids alone and the other tokens alone; there is nothing to compare")
+    raise DataError("one gives only ids and the other only tokens; there is nothing to compare")
 
 
 # Encoding a corpus
 
 Outcome: TypeAlias = list[Any] | Refused | Fault
-"""Ids, or whatever the side replied instead."""
+"""Ids, or the refusal or fault that the side returned instead."""
 
 
 class Encoder(Protocol):
-    """A side with its model in a worker. ``seconds`` is the limit for a text, None where the side has its own."""
+    """A side with its model in a worker. ``seconds`` is the limit for a text; None if the side has its own limit."""
 
     seconds: float | None
 
@@ -198,7 +198,7 @@ class Encoder(Protocol):
 
 
 def open_encoder(described: Mapping[str, Any], content: Any, field: str, limits: Limits) -> Encoder:
-    """Start a side as :func:`describe_sides` described it, and have it load its model.
+    """Start a side as :func:`describe_sides` described it, and let it load its model.
 
     Raises:
         DataError: it cannot be started or is another than described, or does not load the model.
@@ -258,16 +258,16 @@ class _AdapterEncoder:
         for text in texts:
             try:
                 append(encode(text))
-            except BaseException as error:  # a panic of an extension and SystemExit are not an Exception
+            except BaseException as error:  # a panic of an extension and SystemExit are no subclasses of Exception
                 append(_reply_of(error))
         return outcomes
 
     def take_faults(self) -> list[str]:
-        """Every fault of this process is that of a text."""
+        """Return no faults, because every fault of this process belongs to a text."""
         return []
 
     def close(self) -> None:
-        """Nothing has to be ended."""
+        """Do nothing, because there is no process to end."""
 
 
 def _field_in(reply: Reply, field: str) -> Outcome:
@@ -294,7 +294,7 @@ def _reply_of(error: BaseException) -> Refused | Fault:
 
 
 class _SessionEncoder:
-    """A program, or an adapter in another environment: many requests in flight, with limits of their own."""
+    """A program, or an adapter in another environment, with many requests in flight and its own limits."""
 
     seconds: float | None = None
 
@@ -326,7 +326,7 @@ class _SessionEncoder:
         return replies
 
     def take_faults(self) -> list[str]:
-        """Return the faults, since the last call, for which no text is to blame, such as an end after an answer."""
+        """Return the faults since the last call for which no text is to blame, such as an end after an answer."""
         new = list(map(str, self._session.unblamed))[self._faults :]
         self._faults += len(new)
         return new

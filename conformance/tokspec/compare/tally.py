@@ -1,8 +1,8 @@
-"""What a comparison has found: counts that add up, and differences by cause.
+"""The findings of a comparison: counts that add up, and differences by cause.
 
-The tally of texts one after the other is the sum of their tallies, however they were cut into parts: a unit that was
-interrupted and done in pieces has the same result as one that was not. However many texts there are, what is held is
-bounded by the number of causes and of sections.
+The tally of a series of texts is the sum of their tallies, however the series was split: a unit that was interrupted
+and done in parts has the same result as one that was not. However many texts there are, the memory used is bounded by
+the number of causes and sections.
 """
 
 from __future__ import annotations
@@ -21,24 +21,25 @@ from tokspec.judge.causes import Cause, tell_cut
 from tokspec.judge.verdicts import Verdict
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply
 
-#: Most causes, and most reasons why something is not compared, that are counted separately; later ones count as one.
+#: The most causes, and the most reasons for not comparing, that are counted separately; later ones count as one.
 _CAUSES = 500
 _REASONS = 50
 
-#: Characters of a longer text that an example has, around the first difference; and of one with which the replies stay.
+#: How many characters an example keeps of a longer text, around the first difference; and the longest text whose
+#: replies are kept.
 _WINDOW = 16_384
 _WITH_REPLIES = 2048
 
-#: What a section counts as when its texts came to several.
+#: The order of verdicts: a section counts as the last one among its texts.
 _SEVERITY = (Verdict.PASS, Verdict.FAIL, Verdict.ERROR, Verdict.PROTOCOL, Verdict.TIMEOUT, Verdict.CRASH)
 
-#: What is particular to a text in the reason why it is bad.
+#: The part of the reason why a text is bad that is particular to the text.
 _PARTICULARS = re.compile(r" at its byte \d+|; it has .*|: .*", re.DOTALL)
 
 
 @dataclass
 class Example:
-    """A text that shows a cause: the shortest one. ``a`` and ``b`` are the replies where the text is short."""
+    """The shortest text that shows a cause. ``a`` and ``b`` are the replies if the text is short."""
 
     place: str
     text: str
@@ -50,7 +51,7 @@ class Example:
 
 @dataclass
 class Group:
-    """The texts that differ by one cause, and the place of the first."""
+    """The texts that differ for one cause, and the place of the first."""
 
     cause: Cause
     example: Example
@@ -59,7 +60,7 @@ class Group:
     tokens: int = 0
 
     def add(self, other: Group) -> None:
-        """Take in the same cause in later texts."""
+        """Add the same cause in later texts."""
         self.texts += other.texts
         self.tokens += other.tokens
         if len(other.example.text) < len(self.example.text):
@@ -68,9 +69,10 @@ class Group:
 
 @dataclass
 class SectionCount:
-    """What an operation came to on the texts of one section.
+    """The results of an operation on the texts of one section.
 
-    ``digest`` is a sum of the digests of what differs, in whatever order it was met. ``example`` is the shortest text.
+    ``digest`` is the sum of the digests of the differences, so that their order does not matter. ``example`` is the
+    shortest text.
     """
 
     same: int = 0
@@ -89,7 +91,7 @@ class SectionCount:
             self.verdict = max(self.verdict, verdict, key=lambda value: _SEVERITY.index(Verdict(value)))
 
     def add(self, other: SectionCount) -> None:
-        """Take in what it came to on later texts."""
+        """Add the results on later texts."""
         self.same += other.same
         self.unsupported += other.unsupported
         self.note(other.verdict, other.digest, other.different)
@@ -100,13 +102,13 @@ class SectionCount:
 
 @dataclass
 class Tally:
-    """Counts of texts that were asked about, of their bytes in UTF-8 and of their tokens on both sides.
+    """Counts of the texts of a comparison, their bytes in UTF-8 and their tokens on both sides.
 
     ``compared`` of the ``texts`` could be compared, and ``different`` of these differ. ``different_tokens`` are those
-    of the longer side that no common run covers. ``left`` has reasons why operations on texts were not compared,
-    ``bad`` reasons why something is not a text, with its count and its first place. ``sections`` are by operation and
-    section, as ``encode/texts/emoji``. ``answered`` counts the texts to which both sides gave an answer, and not only
-    the same refusal; ``faults`` what went wrong with a program without a text that is to blame.
+    of the longer side that no common run covers. ``left`` has the reasons why operations on texts were not compared,
+    ``bad`` the reasons why something is not a text, each with its count and its first place. The keys of ``sections``
+    are operation and section, such as ``encode/texts/emoji``. ``answered`` counts the texts for which both sides gave
+    an answer, and not only the same refusal; ``faults`` counts the faults of a program for which no text is to blame.
     """
 
     texts: int = 0
@@ -124,13 +126,13 @@ class Tally:
 
     @property
     def most_tokens(self) -> int:
-        """The tokens of the side that has more of them; those that differ may be more, where now A has more, now B."""
+        """The tokens of the side with more of them, or the differing tokens if these are even more."""
         return max(*self.tokens, self.different_tokens)
 
     def note_same(
         self, section: str, texts: Sequence[str], tokens: int, operations: Sequence[str] = ("encode",)
     ) -> None:
-        """Count texts of which the answers are alike."""
+        """Count texts about which the answers are the same."""
         self.texts += len(texts)
         self.compared += len(texts)
         self.answered += len(texts)
@@ -150,7 +152,7 @@ class Tally:
         tokens: tuple[Sequence[Any], Sequence[Any]] = ((), ()),
         line: int = 0,
     ) -> None:
-        """Take what the operations on a text came to; ``tokens`` are the ids that A and B gave, or tokens."""
+        """Count the outcomes of the operations on a text; ``tokens`` are the ids or tokens that A and B gave."""
         found = [outcome for outcome in outcomes if outcome.differs]
         for outcome in outcomes:
             self._count(f"{outcome.operation}/{section}", place, text, outcome, line)
@@ -161,14 +163,14 @@ class Tally:
         different_tokens = self._count_text(text, *tokens, differs=bool(found))
         stages = {outcome.operation for outcome in found} & {"normalize", "pre_tokenize"}
         for outcome in found:
-            if not (outcome.operation == "encode" and stages):  # which is the consequence of the stage
+            if not (outcome.operation == "encode" and stages):  # which follows from the difference at the stage
                 make = partial(_example, place, text, outcome, line)
                 self._count_cause(cause_of(outcome, text), place, text, different_tokens, make)
 
     def note_ids(
         self, section: str, place: str, text: str, ids: tuple[list[int], list[int]], tokens: Mapping[int, str]
     ) -> None:
-        """Take ids that differ, which both sides have of the same vocabulary: as :meth:`note` does, only quicker."""
+        """Count ids that differ and that both sides take from the same vocabulary, like :meth:`note`, but faster."""
 
         def make() -> Example:
             a, b = ({"tokens": [tokens.get(id) for id in each], "ids": each} for each in ids)
@@ -207,7 +209,7 @@ class Tally:
     def _count_difference(
         self, name: str, place: str, text: str, verdict: str, detail: str, seen: str, make: Callable[[], Example]
     ) -> None:
-        """Count a difference in a section; ``make`` makes an example of it, if it is the shortest."""
+        """Count a difference in a section; ``make`` builds an example from it if it is the shortest."""
         section = self._section(name)
         number = sha256(f"{place}\n{name}\n{verdict}\n{seen}".encode("utf-8", "surrogatepass")).digest()
         section.note(verdict, int.from_bytes(number[:16]))
@@ -261,13 +263,13 @@ class Tally:
 
     @property
     def causes(self) -> list[Group]:
-        """The causes, those of most texts first; those that change nothing that a model gets are the last."""
+        """The causes, sorted by the number of their texts; a cause that does not change a model's input comes last."""
         return sorted(
             self.groups.values(), key=lambda group: (group.cause.what == NAMES_ALONE, -group.texts, group.cause)
         )
 
     def add(self, other: Tally) -> None:
-        """Take in what was found in later texts.
+        """Add the tally of later texts.
 
         >>> total = Tally(texts=1, left={"a": 1})
         >>> total.add(Tally(texts=2, left={"a": 1, "b": 1}))
@@ -289,7 +291,7 @@ class Tally:
             self._group(group)
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as plain values, always in the same order."""
+        """Return the tally as plain values, always in the same order."""
         plain = {name: value for name, value in vars(self).items() if name not in ("sections", "groups")}
         plain |= {name: dict(sorted(getattr(self, name).items())) for name in ("left", "bad", "faults")}
         plain["sections"] = {name: _plain(section) for name, section in sorted(self.sections.items())}
@@ -313,7 +315,7 @@ def _with_example(plain: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _example(place: str, text: str, outcome: Outcome, line: int) -> Example:
-    """Keep what shows a difference: the whole text, or the part around the first token that differs."""
+    """Build an example of a difference: the whole text, or the part around the first token that differs."""
     if len(text) <= _WITH_REPLIES:
         return Example(place, text, outcome.input, write_reply(outcome.a), write_reply(outcome.b), line)
     if len(text) > _WINDOW:
@@ -323,7 +325,7 @@ def _example(place: str, text: str, outcome: Outcome, line: int) -> Example:
 
 
 def _share(outcome: Outcome) -> float:
-    """Return about where in a text the answers begin to differ, from 0 to 1."""
+    """Return the approximate place in a text where the answers begin to differ, from 0 to 1."""
     path = outcome.difference.path if outcome.difference else ()
     if len(path) < 2 or not isinstance(path[1], int) or not isinstance(outcome.a, Answer):
         return 0.0
@@ -331,7 +333,7 @@ def _share(outcome: Outcome) -> float:
 
 
 def _seen(reply: Reply) -> str:
-    """Return what of a reply tells two differences apart: the message of a fault names addresses and times."""
+    """Return the part of a reply that tells differences apart, without messages, which contain addresses and times."""
     if isinstance(reply, Answer):
         return str(reply.result)
     return reply.reason if isinstance(reply, Refused) else reply.kind

@@ -1,7 +1,7 @@
 """The texts with which two sides are compared: the suite's own, and those made of a model's vocabulary.
 
-Of the vocabulary that is every token alone, pairs, cut and glued ones, the longest ones in a row, and special tokens
-in every position.
+The vocabulary gives every token alone, pairs of tokens, cut and glued tokens, the longest tokens in a row, and special
+tokens in every position.
 """
 
 from __future__ import annotations
@@ -17,16 +17,17 @@ from tokspec.compare.named_texts import load_texts
 #: How many texts of each kind are made of tokens that have to be chosen.
 MADE = 2000
 
-#: Special tokens that are put into every position; of more, such as thousands that are reserved, each alone.
+#: How many special tokens are put into every position; more of them, such as thousands of reserved ones, are used
+#: alone.
 _PLACED = 100
 
-#: Tokens longer than this are not put together.
+#: Tokens longer than this are not combined.
 _LONGEST = 200
 
-#: Tokens, the longest of all, each of which is put before itself and before the next: ports keep room for less.
+#: How many of the longest tokens are put before themselves and before the next one, because ports have smaller buffers.
 _ENDLESS = 10
 
-#: What a special token is put into: ``{}`` is the token.
+#: The texts that a special token is put into; ``{}`` is the token.
 _POSITIONS: Mapping[str, str] = {
     "alone": "{}",
     "first": "{}one two",
@@ -58,7 +59,7 @@ def texts_hash() -> str:
 
 
 def texts_of_vocabulary(texts: Mapping[int, str], made: int = MADE) -> Iterator[Input]:
-    """Return texts made of those that tokens stand for, by id; which are chosen depends on nothing else.
+    """Return texts made of the texts of tokens, given by id; the choice depends on nothing else.
 
     >>> [each.text for each in texts_of_vocabulary({0: "hug", 1: "s"}, made=0)]
     ['hug', 's', 'hughug', 'ss', 'hugs']
@@ -76,7 +77,7 @@ def texts_of_vocabulary(texts: Mapping[int, str], made: int = MADE) -> Iterator[
 
 
 class _Chooser:
-    """Chooses by numbers that are the same for the same name, on every machine and in every version of Python."""
+    """Chooses pseudo-randomly by a name, with the same result on every machine and in every version of Python."""
 
     def __init__(self, name: str, texts: Mapping[int, str]) -> None:
         self._random = random.Random(name)
@@ -84,7 +85,7 @@ class _Chooser:
         self._texts = texts
 
     def below(self, count: int) -> int:
-        """Return a number from 0, below another."""
+        """Return an integer from 0 up to, but not including, ``count``."""
         return int(self._random.random() * count)
 
     def token(self) -> tuple[int, str]:
@@ -101,7 +102,7 @@ def _pairs(texts: Mapping[int, str]) -> Iterator[Input]:
 
 
 def _cut(texts: Mapping[int, str]) -> Iterator[Input]:
-    """Cut a token anywhere, and take the one half or the other."""
+    """Cut a token anywhere, and return one of the two parts."""
     choose = _Chooser("cut", texts)
     if all(len(text) < 2 for text in texts.values()):
         return
@@ -114,7 +115,7 @@ def _cut(texts: Mapping[int, str]) -> Iterator[Input]:
 
 
 def _glued(texts: Mapping[int, str]) -> Iterator[Input]:
-    """Put the beginning of a token, a whole one and the end of a third together."""
+    """Join the beginning of a token, a whole token and the end of a third."""
     choose = _Chooser("glued", texts)
     while True:
         (left, first), (middle, second), (right, third) = choose.token(), choose.token(), choose.token()

@@ -1,12 +1,12 @@
-"""Files cut into units, and the folder with their results.
+"""Files split into units, and the folder with their results.
 
     plan.ndjson          what is compared: a header, and a line for each unit
     models/0.json        what side A loads, models/1.json side B
     results/ab/ID.json   the result of a unit; it is there whole or not at all
 
-The id of a unit is made of everything on which its result depends: files, with what changes when they do, the stretch
-of each, how they are read, the sides with their versions and models. So a result that exists can be used, no matter who
-made it and when. It does not depend on the engine, the number of workers, or what went wrong in between.
+The id of a unit is a digest of everything on which its result depends: the files, with a tag that changes when they do,
+the part of each, how they are read, and the sides with their versions and models. So an existing result can be used, no
+matter who computed it and when. It does not depend on the engine, the number of workers, or what went wrong in between.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ from tokspec.formats.on_disk import LARGEST
 #: The version of plan and results.
 FORMAT = 4
 _PLAN = "plan.ndjson"
-#: What no header of a plan and no result of a unit is larger than, in bytes; causes and their examples are bounded.
+#: The most bytes of a plan's header and of a unit's result; causes and their examples are bounded.
 _LONGEST = 256 * 1024**2
 
 
 @dataclass(frozen=True)
 class Header:
-    """What is the same for every unit.
+    """The part of the plan that is the same for every unit.
 
-    ``sides`` are descriptions of A and B by :func:`.sides.describe_sides`, ``field`` is what is compared, ``ids``,
-    ``tokens`` or the ``parts`` of streams. ``folder`` is where paths begin, and ``limits`` what a process may take;
-    neither is part of an id.
+    ``sides`` are the descriptions of A and B by :func:`.sides.describe_sides`; ``field`` is what is compared: ``ids``,
+    ``tokens`` or the ``parts`` of streams. ``folder`` is the start of relative paths, and ``limits`` are the limits of
+    a process; neither is part of an id.
     """
 
     sides: tuple[Mapping[str, Any], Mapping[str, Any]]
@@ -56,21 +56,21 @@ class Header:
 
     @property
     def key(self) -> str:
-        """A digest of what results depend on."""
+        """A digest of everything that results depend on."""
         who = [{name: value for name, value in side.items() if name not in ("impl", "command")} for side in self.sides]
         return digest([FORMAT, who, self.field, asdict(self.reading), self.unicode])[:24]
 
 
 @dataclass(frozen=True)
 class Unit:
-    """Some parts of files that are done at once."""
+    """Some parts of files that are processed together."""
 
     id: str
     parts: tuple[Part, ...]
 
     @property
     def bytes(self) -> int:
-        """About how much there is to read."""
+        """The approximate number of bytes to read."""
         return sum(part.bytes for part in self.parts)
 
     def to_json(self) -> dict[str, Any]:
@@ -87,9 +87,9 @@ def cut_into_units(header: Header, names: Sequence[str], unit_bytes: int, output
     """Find files, and group them or parts of them into units.
 
     Args:
-        header: of the plan.
+        header: the header of the plan.
         names: files, folders, patterns, addresses.
-        unit_bytes: about the size of a unit; small files are joined, large ones are cut if they can be.
+        unit_bytes: the approximate size of a unit; small files are joined, large ones are split if possible.
         output: the folder of the results; files in it are not inputs.
 
     Raises:
@@ -120,15 +120,15 @@ def _make_unit(parts: Sequence[Part], key: str) -> Unit:
 
 
 def prepare_folder(folder: Path, header: Header, units: Sequence[Unit], loaded: Sequence[Loaded]) -> None:
-    """Write the plan, and what the sides load.
+    """Write the plan, and the content that the sides load.
 
     Raises:
         DataError: the folder has a plan that is not one, or cannot be written.
     """
     if (folder / _PLAN).exists():
-        read_header(folder)  # which another comparison may have left: a unit's id tells whose result it is
+        read_header(folder)  # another comparison may have left it: a unit's id tells to which a result belongs
     (folder / "models").mkdir(parents=True, exist_ok=True)
-    (folder / ".gitignore").write_text("*\n", "utf-8")  # the folder lies among the user's own files
+    (folder / ".gitignore").write_text("*\n", "utf-8")  # the folder is among the user's own files
     for index, each in enumerate(loaded):
         write_whole(_model_file(folder, index), json.dumps(each))
     head = {"tokspec_diff": FORMAT, **asdict(header), "units": len(units)}
@@ -148,17 +148,17 @@ def read_header(folder: Path) -> Header:
     try:
         plain = json.loads(line)
         if plain["tokspec_diff"] != FORMAT:
-            raise DataError("is a plan of another version of the suite; give another folder with --output", str(file))
+            raise DataError("was written by another version of the suite; give another folder with --output", str(file))
         _refuse_others("plan", plain)
         a, b = plain["sides"]
         others = {name: plain[name] for name in ("field", "folder", "limits", "unicode")}
         return Header((a, b), reading=Reading(**plain["reading"]), **others)
     except (ValueError, KeyError, TypeError, RecursionError):
-        raise DataError("is no plan of a comparison; give another folder with --output", str(file), 1) from None
+        raise DataError("is not the plan of a comparison; give another folder with --output", str(file), 1) from None
 
 
 def _refuse_others(part: str, plain: Any) -> None:
-    """Refuse a value that is not that part of ``result.schema.json``: somebody else may have put it into the folder.
+    """Refuse a value that doesn't match that part of ``result.schema.json``, because anybody may have put it there.
 
     Raises:
         ValueError: it is not.
@@ -177,7 +177,7 @@ def _model_file(folder: Path, index: int) -> Path:
 
 
 def read_model(folder: Path, index: int) -> Loaded:
-    """Return what a side loads.
+    """Return the content that a side loads.
 
     Raises:
         DataError: it is not there.
@@ -209,7 +209,7 @@ def find_done(folder: Path, units: Iterable[Unit]) -> set[str]:
 
 
 def write_result(folder: Path, unit: Unit, tally: Tally) -> None:
-    """Write the result of a unit whole.
+    """Write the result of a unit, whole or not at all.
 
     Raises:
         DataError: it cannot be written, and is not there.
@@ -235,11 +235,11 @@ def read_result(folder: Path, unit: str) -> Tally:
         del plain["unit"]
         return Tally.from_json(plain)
     except (ValueError, RecursionError):
-        raise DataError("is no result of a unit; remove it, and start again", str(file)) from None
+        raise DataError("is not the result of a unit; remove it, and start again", str(file)) from None
 
 
 def sum_results(folder: Path, units: Sequence[Unit]) -> Tally:
-    """Add up the results that are there, in the order of the units."""
+    """Add up the existing results, in the order of the units."""
     total, done = Tally(), find_done(folder, units)
     for unit in units:
         if unit.id in done:
@@ -249,7 +249,7 @@ def sum_results(folder: Path, units: Sequence[Unit]) -> Tally:
 
 @contextmanager
 def lock_folder(folder: Path) -> Iterator[None]:
-    """Keep others from comparing into the same folder, and remove what an end in the middle of writing has left.
+    """Keep others from comparing into the same folder, and remove files that an interrupted writer left.
 
     Raises:
         DataError: somebody else is at work there, a link is, or the folder cannot be made.

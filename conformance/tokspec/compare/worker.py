@@ -1,10 +1,10 @@
 """The process in which both sides encode the texts of units, ``python -m tokspec.compare.worker``, and its parent.
 
-The process reads a question a line, some texts of a unit by their numbers, and answers with a tally after each batch of
-them. Before it asks a side it says so, with the seconds that this may take. So the parent knows, when the process dies
-or hangs, which batch it had. The parent then asks the texts of that batch one by one, and a text that ends a process
-which was asked nothing else is a finding. A unit whose process ended through no fault of a text has the same result as
-an undisturbed one. The process is started, limited and ended like that of a session.
+The process reads one question a line, which names some texts of a unit by their numbers, and answers with a tally after
+each batch of them. Before it asks a side, it says so, with the seconds that this may take. So if the process dies or
+hangs, the parent knows which batch it was working on. The parent then tries the texts of that batch one by one, and a
+text that ends a process which had no other text is a finding. If the process of a unit ends without a text to blame,
+the unit's result is the same as if it had not ended. The process is started, limited and ended like that of a session.
 """
 
 from __future__ import annotations
@@ -38,20 +38,20 @@ from tokspec.sessions.process import LineTooLong, Process
 #: The section in which texts of files are counted.
 SECTION = "inputs"
 
-#: Characters of the texts of a batch.
+#: The most characters in the texts of a batch.
 _BATCH_CHARACTERS = 1 << 18
 
-#: Texts of a batch that a side encodes at once. The ids of thousands do not fit into the processor's cache, and
+#: How many texts of a batch a side encodes at once. The ids of thousands do not fit into the processor's cache, and
 #: comparing them took a tenth longer.
 _TEXTS_AT_ONCE = 512
 
-#: Characters for which the seconds of a text are meant; longer ones get more in proportion.
+#: The characters of a text to which its limit in seconds applies; longer texts get proportionally more.
 _MEANT = 1_000_000
 
 #: A text that any model has tokens for, or for parts of it.
 _PLAIN_TEXT = "Hello world, this is 1 text."
 
-#: Seconds without a question after which the process ends: nobody needs it any more, and it may hold much.
+#: Seconds without a question after which the process ends, because nobody needs it anymore, and it may use much memory.
 _IDLE_SECONDS = 30.0
 
 
@@ -64,7 +64,7 @@ def _limits_of(header: Header) -> Limits:
 
 
 def main() -> int:
-    """Answer questions until standard input ends, or nobody has asked for a while."""
+    """Answer questions until standard input ends, or none has come for a while."""
     os.environ |= {"TOKENIZERS_PARALLELISM": "false", "RAYON_NUM_THREADS": "1"}
     gc.disable()
     questions, answers = take_streams()
@@ -75,7 +75,7 @@ def main() -> int:
         worker.say({"fault": str(error), "ends": True})
         return 2
     worker.say({"ready": True})
-    gc.freeze()  # the models stay, and no search for garbage has to go through them
+    gc.freeze()  # the models stay, and the garbage collector need not go through them
     with closing(worker):
         while select.select([questions], [], [], _IDLE_SECONDS)[0] and (line := questions.readline()):
             worker.answer(json.loads(line))
@@ -83,19 +83,19 @@ def main() -> int:
 
 
 class _Batch(NamedTuple):
-    """Texts that are asked at once, or what could not be read as texts, each with its file and its place."""
+    """Texts that are encoded together, or entries that could not be read as texts, each with its file and its place."""
 
     texts: list[Any]
     paths: list[str]
     at: list[int]
 
     def cut(self, most: int) -> Iterator[_Batch]:
-        """Return it in batches of at most ``most`` texts."""
+        """Split the batch into batches of at most ``most`` texts."""
         for start in range(0, len(self.texts), most):
             yield _Batch._make(column[start : start + most] for column in self)
 
     def place(self, index: int) -> str:
-        """Return where a text is."""
+        """Return the file and place of a text."""
         return f"{self.paths[index]} at {self.at[index]:,}"
 
 
@@ -124,7 +124,7 @@ class _Worker:
             self._vocabulary = vocabularies[0]
 
     def _names(self, side: Encoder, vocabulary: Mapping[int, str]) -> bool:
-        """Say whether the tokens of a side are those that the vocabulary has for its ids, and need not be asked."""
+        """Return whether a side's tokens are those that the vocabulary has for its ids, and need not be requested."""
         reply = side.answer(_PLAIN_TEXT)
         result = reply.result if isinstance(reply, Answer) and self._header.field == "ids" else {}
         return "tokens" in result and list(result["tokens"]) == [vocabulary.get(id) for id in result["ids"]]
@@ -144,8 +144,8 @@ class _Worker:
             self.say({"done": True})
 
     def _do(self, question: Mapping[str, Any]) -> None:
-        """Do the texts with numbers from ``first`` up to ``last``, ``batch`` at a time, or say where they are."""
-        gc.collect()  # between questions only: while texts are compared, hardly anything is garbage
+        """Compare the texts numbered from ``first`` up to ``last``, ``batch`` at a time, or return their places."""
+        gc.collect()  # only between questions, because comparing texts leaves hardly any garbage
         number, how = question["first"], question["how"]
         for batch in self._batches(Unit.from_json(question["unit"]), number, question["last"], question["batch"]):
             number += len(batch.texts)
@@ -156,7 +156,7 @@ class _Worker:
                 self.say({"next": number, "tally": self._tally(batch, how).to_json()})
 
     def _batches(self, unit: Unit, first: int, last: int | None, most: int) -> Iterator[_Batch]:
-        """Read texts, and put together what is asked at once."""
+        """Read texts, and group those that are encoded together into batches."""
         batch = _Batch([], [], [])
         number = characters = 0
         for part in unit.parts:
@@ -215,7 +215,7 @@ class _Worker:
         tally.note_same(SECTION, list(compress(texts, same)), sum(map(len, compress(a, same))))
 
     def _compare_streams(self, tally: Tally, batch: _Batch) -> None:
-        """Compare the streams that both make of the ids of A."""
+        """Compare the streams into which both sides decode the ids of A."""
         encoded = self._encode(0, batch.texts)
         ids = [each for each in encoded if isinstance(each, list)]
         pairs = zip(*(self._stream(index, ids) for index in (0, 1)), strict=True)
@@ -238,7 +238,7 @@ class _Worker:
         self.say({"asking": index, "seconds": seconds and seconds * max(1.0, characters / _MEANT)})
 
     def _reply(self, index: int, text: str, outcome: Outcome) -> Reply:
-        """Return the whole reply of a side, of which the outcome is what was compared."""
+        """Return the whole reply of a side whose compared field is the outcome."""
         if not isinstance(outcome, list):
             return outcome
         self._announce(index, len(text))
@@ -250,43 +250,43 @@ class _Worker:
 
 # In the parent
 
-#: How many texts are asked at once: first the most; fewer when one of them ends the process; and then each alone.
+#: How many texts are in a batch: many at first, fewer when one of them ends the process, and then each alone.
 _BATCHES = (4096, 64, 1)
 
-#: Starts in a row that may fail, and texts of one unit that may end a process before the rest is left.
+#: How many starts in a row may fail, and how many texts of one unit may end a process before the rest is left out.
 _STARTS = 3
 _DEADLY = 20
 
-#: Bytes of the longest line of the process, and seconds between two looks at whether the work has been stopped.
+#: Bytes of the longest line of the process, and seconds between two checks whether the work has been stopped.
 _LINE_BYTES = 256 * 1024**2
 _LOOK_SECONDS = 0.2
 
-#: Characters of a text that ended a process which are kept.
+#: How many characters are kept of a text that ended a process.
 _SHOWN = 65536
 
 
 class Stopped(Exception):
-    """Somebody has ended the work."""
+    """Raised when the work was stopped from outside."""
 
 
 class UnitFault(DataError):
-    """An input has changed or cannot be read: the fault of its units alone."""
+    """An input has changed or cannot be read, which affects only its own units."""
 
 
 @dataclass(eq=False)
 class Death(Exception):
-    """The end of a process, which is a fault of ``side`` if it was asking one."""
+    """The end of a process; it is a fault of ``side`` if the process was asking one."""
 
     fault: Fault
     side: int | None
 
 
 class UnitRunner:
-    """Does units by a process that is started when it is needed, and again when it has ended.
+    """Processes units in a process that is started when it is needed, and again when it has ended.
 
     Args:
-        folder: of the comparison.
-        stop: ends the work where it is set, from another thread.
+        folder: the folder of the comparison.
+        stop: ends the work when another thread sets it.
 
     Raises:
         DataError: there is no plan.
@@ -302,14 +302,14 @@ class UnitRunner:
         self._is_fresh = True
 
     def close(self) -> None:
-        """End the process, and all that it has started."""
+        """End the process, and all processes that it has started."""
         if self._process is not None:
             self._process.stop()
             self._process = None
             self._family.kill()
 
     def tally(self, unit: Unit) -> Tally:
-        """Do a unit.
+        """Compare the texts of a unit, and return the tally.
 
         Raises:
             UnitFault: an input has changed or cannot be read.
@@ -328,7 +328,7 @@ class UnitRunner:
                 if level < len(_BATCHES) - 1:
                     ends.append(first + _BATCHES[level])
                     level += 1
-                    # an implementation that is slow, and does not hang, goes on in small batches
+                    # an implementation that is slow but does not hang goes on in small batches
                     slowest = level if death.fault.kind == "timeout" else slowest
                     continue
                 tally, is_finding = self._alone(unit, first)
@@ -347,10 +347,10 @@ class UnitRunner:
         return total
 
     def _alone(self, unit: Unit, number: int) -> tuple[Tally, bool]:
-        """Do one text; say whether it is a finding that it ends the process.
+        """Compare one text, and return whether it is a finding because it ends the process.
 
-        A process may be ended from outside: only a text that ends one that was asked nothing else is to blame, and one
-        that was killed as from outside is tried once more.
+        A process may be ended from outside. So a text is to blame only if it ends a process that had no other text, and
+        if the process seems to have been killed from outside, the text is tried once more.
         """
         tries = 0
         while True:
@@ -375,7 +375,7 @@ class UnitRunner:
     def _ask(
         self, unit: Unit, first: int, last: int | None, batch: int, how: str = "compare"
     ) -> Iterator[Mapping[str, Any]]:
-        """Yield the messages of the process; one that ends while it asks no side is started again.
+        """Yield the messages of the process; if it ends while it asks no side, it is started again.
 
         Raises:
             Death: it ended while it asked a side.
@@ -393,7 +393,7 @@ class UnitRunner:
                 if death.side is not None:
                     raise
                 if starts >= _STARTS:
-                    why = f"is given up: its process ended {_STARTS} times with no text to blame, last by"
+                    why = f"was given up: its process ended {_STARTS} times with no text to blame, the last time by"
                     raise DataError(f"{why} {death.fault.message}", key=f"unit {unit.id}") from None
 
     def _converse(self, question: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
@@ -425,7 +425,7 @@ class UnitRunner:
                 raise DataError(f"does not load the model: {death.fault.message}", key=label) from None
 
     def _messages(self, until: str) -> Iterator[Mapping[str, Any]]:
-        """Yield messages up to the one that is the last."""
+        """Yield messages up to the last one, whose key is ``until``."""
         side: int | None = None
         seconds: float | None = self._start_seconds if until == "ready" else None
         while True:
@@ -471,7 +471,7 @@ class UnitRunner:
 
 @dataclass(frozen=True)
 class Done:
-    """What came of a unit: a few counts, or why it could not be done; ``ends`` if no other can be either."""
+    """The result of a unit: a few counts, or why it failed; ``ends`` is whether all other units fail too."""
 
     unit: str
     texts: int = 0
@@ -486,7 +486,7 @@ _stop = threading.Event()
 
 
 def do_unit(folder: str, plain: Mapping[str, Any]) -> Done:
-    """Do a unit by the runner of this thread, which stays, and write its result; one that is there already is taken."""
+    """Process a unit with this thread's runner, which is kept, and write its result; use a result that exists."""
     unit, path = Unit.from_json(plain), Path(folder)
     try:
         if find_done(path, [unit]):
@@ -513,14 +513,14 @@ def _count(unit: Unit, tally: Tally) -> Done:
 
 
 def close_runners() -> None:
-    """End the processes of all threads; call it when no thread does a unit any more."""
+    """End the processes of all threads; call it when no thread is working on a unit anymore."""
     while _runners:
         _runners.popitem()[1].close()
     _stop.clear()
 
 
 def stop_runners() -> None:
-    """Let all threads end what they are doing."""
+    """Make all threads stop their work."""
     _stop.set()
 
 

@@ -1,22 +1,23 @@
-"""The formats in which a model of the fixtures can be handed to an implementation, and from which it can be read.
+"""The formats in which an implementation can get a model of the fixtures, and from which a model can be read.
 
 :func:`write` and :func:`read` take the name of a format; :func:`refuse_input` refuses the inputs for which a file means
-something else than the model that was written. Other packages also use :mod:`~tokspec.formats.user_model`, a model that
-is a user's own file; :mod:`~tokspec.formats.on_disk`, which finds and saves files; :mod:`~tokspec.formats.neutral`,
-what can be asked of any model; and what a format's module lists in its ``__all__``, such as the characters that stand
-for bytes in :mod:`~tokspec.formats.tiktoken_ranks`.
+something different from the model that was written. Other packages also use :mod:`~tokspec.formats.user_model`, a model
+that is a user's own file; :mod:`~tokspec.formats.on_disk`, which finds and saves files;
+:mod:`~tokspec.formats.neutral`, with functions for any model; and the names that a format's module lists in its
+``__all__``, such as the characters that stand for bytes in :mod:`~tokspec.formats.tiktoken_ranks`.
 
-What travels as ``content`` is JSON-safe in every format:
+The ``content`` that is sent is JSON-safe in every format:
 
 * ``tokspec``: the model itself, see :mod:`tokspec.formats.neutral`;
 * ``tokenizer.json``, ``tokenizer.json-legacy`` and ``tekken.json``: the object that is in the file;
-* all others: ``{"files": {…}, "beside": {…}}``. ``files`` gives for the name of each file its text, or ``{"base64":
-  "…"}`` if the file is binary. ``beside`` holds what the files do not say and their loaders take as arguments: the keys
-  of the model as the fixtures write them, with every default filled in; a key that is absent is absent from the model.
-  Each module says what its ``beside`` holds.
+* all others: ``{"files": {…}, "beside": {…}}``. ``files`` maps the name of each file to its text, or to ``{"base64":
+  "…"}`` if the file is binary. ``beside`` holds what the files lack and their loaders take as arguments: the keys of
+  the model as the fixtures write them, with every default filled in; a key that is absent is absent from the model.
+  Each module documents its ``beside``.
 
-A model that a format cannot express is refused as ``unsupported``, with the reason; whatever is written means to a
-loader what the model means. ``sentencepiece.model`` and ``vocab.gguf`` need the packages of the extra ``formats``.
+A model that a format cannot express is refused as ``unsupported``, with the reason; every file that is written has the
+same meaning to a loader as the model. ``sentencepiece.model`` and ``vocab.gguf`` need the packages of the extra
+``formats``.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ __all__ = ["FORMATS", "READERS", "is_as_before_limits", "read", "refuse_input", 
 
 
 def _of(module: str, function: str) -> Callable[[Any], Any]:
-    """Return a function of a module that is imported when it is first needed: an implementation takes one format."""
+    """Return a function of a module that is imported on first use, because an implementation uses one format."""
     return lambda content: getattr(import_module(f"tokspec.formats.{module}"), function)(content)
 
 
@@ -67,20 +68,20 @@ _as_before_limits = [False]
 
 
 def write_as_of(version: str | None) -> None:
-    """Write files as an older version of the suite did, for the gates of that time; without one as today.
+    """Write files as an older version of the suite did, for gates from that time; without a version, as today.
 
-    Before 0.3.0 no model and no input was refused for the limits of a format, and the file of a model that has stages
-    only had no token, by which adapters recognized it.
+    Before 0.3.0, no model and no input was refused for the limits of a format, and the file of a model that has only
+    stages had no token, by which adapters recognized it.
     """
     _as_before_limits[0] = version is not None and tuple(map(int, version.split("."))) < (0, 3)
 
 
 def is_as_before_limits() -> bool:
-    """Say whether files are written as before 0.3.0."""
+    """Return whether files are written as before 0.3.0."""
     return _as_before_limits[0]
 
 
-#: The formats with a limit of some inputs, see :mod:`tokspec.formats.limits`.
+#: The formats that are limited to some inputs, see :mod:`tokspec.formats.limits`.
 _LIMITED = ("sentencepiece.model", "vocab.gguf")
 
 
@@ -107,17 +108,17 @@ def write(format: str, content: Mapping[str, Any]) -> Any:
 
 
 def refuse_input(format: str, content: Mapping[str, Any], input: Mapping[str, Any]) -> None:
-    """Refuse an input for which the file of a model, in a format that expresses it, means something else.
+    """Refuse an input for which the file of a model, in a format that expresses the model, means something else.
 
     Raises:
-        Unsupported: naming the limit of the format.
+        Unsupported: the format has a limit, which the message names.
     """
     if format in _LIMITED and not is_as_before_limits():
         import_module("tokspec.formats.limits").refuse_input(format, content, input)
 
 
 def _refuse_sentencepiece(model: Mapping[str, Any], format: str) -> None:
-    """Refuse what no other format has a place for, be it in a sequence."""
+    """Refuse components that no other format has a place for, even in a sequence."""
     for name in needed_components(model):
         if name.rpartition("/")[2] in ("sentencepiece", "scores", "piece_types"):
             raise Unsupported(f"{format} has no place for {name}, which this model needs")
@@ -145,17 +146,17 @@ def read(format: str, content: Any) -> dict[str, Any]:
     except Unsupported as refusal:
         raise DataError(refusal.message, format) from None
     except RecursionError:
-        raise DataError("is nested too deep", format) from None
+        raise DataError("is nested too deeply", format) from None
 
 
 def _validate(model: Mapping[str, Any], format: str, told: Mapping[str, Any]) -> None:
     """Refuse a model that the schema does not allow; ``told`` are the keys of ``beside``."""
-    from tokspec.suite import schema  # here, because it needs a package, and adapters in other environments need it not
+    from tokspec.suite import schema  # here, because it needs a package that adapters in other environments don't
 
     try:
         found = list(schema.errors(model, "model"))
     except ValueError:
-        raise DataError("is nested too deep", format) from None
+        raise DataError("is nested too deeply", format) from None
     for path, message in found:
         place = ("beside", *path) if path and path[0] in told else path
         raise DataError(message, format, key=".".join(map(str, place)))

@@ -1,4 +1,4 @@
-"""Warnings about what in a user's file can only fail, or fails in other libraries, before anything is asked."""
+"""Warnings, before a comparison, about parts of a user's file that can only fail, or that fail in other libraries."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tokspec.base.json_values import DEEPEST, deeper_than
 from tokspec.formats.tiktoken_ranks import from_bytes
 from tokspec.formats.user_model import UserModel
 
-#: What few engines of regular expressions have, by what it is called.
+#: Syntax that few regular-expression engines have, with its name.
 _RARE = (
     (re.compile(r"(?<!\\)([*+?]|\{[0-9,]+\})\+"), "a possessive quantifier"),
     (re.compile(r"\(\?>"), "an atomic group"),
@@ -20,19 +20,19 @@ _RARE = (
     (re.compile(r"\\[hGK]"), "an escape that few engines have"),
 )
 
-#: A class of characters, in which a quantifier is a character.
+#: A character class, in which a quantifier is a plain character.
 _CLASS = re.compile(r"\[(?:[^\]\\]|\\.)*\]")
 
 
 def cautions_of(model: UserModel) -> list[str]:
-    """Return a sentence for each thing in a tokenizer.json that can only fail; other forms have none.
+    """Return a sentence for each part of a tokenizer.json that can only fail; for other formats there are none.
 
     >>> content = {"model": {"type": "Unigram", "vocab": [["a", -1.0]]}}
     >>> cautions_of(UserModel("tokenizer.json", content, "t.json", ""))
-    ['model.unk_id is not there: a text with a character that no token has cannot be encoded']
+    ['model.unk_id is missing: a text with a character that no token has cannot be encoded']
     """
     if not model.format.startswith("tokenizer.json") or deeper_than(DEEPEST, _stages(model)):
-        return []  # every reader refuses a file that is nested so deep
+        return []  # every reader refuses a file that is nested this deeply
     return [*_of_unknown(model.content["model"]), *_of_bytes(model.content), *_of_special(model.content),
             *_of_patterns(model.content)]  # fmt: skip
 
@@ -43,7 +43,7 @@ def _stages(model: UserModel) -> list[Any]:
 
 def _of_unknown(model: Mapping[str, Any]) -> Iterator[str]:
     if model.get("type") == "Unigram" and model.get("unk_id") is None and not model.get("byte_fallback"):
-        yield "model.unk_id is not there: a text with a character that no token has cannot be encoded"
+        yield "model.unk_id is missing: a text with a character that no token has cannot be encoded"
 
 
 def _of_bytes(content: Mapping[str, Any]) -> Iterator[str]:

@@ -1,11 +1,11 @@
-"""What the formats of files share: the JSON-safe ``content`` in which files travel, and their texts, strictly read.
+"""Code that file formats share: the JSON-safe ``content`` in which files are sent, and strict reading of their texts.
 
 ``{"files": {name: text}, "beside": {…}}``, where a binary file is ``{"base64": "…"}`` instead of its text. ``beside``
-holds what the files do not say, as the fixtures write it with every default filled in: what a loader of such files
-takes as arguments. Content without ``beside`` is what people find on a disk.
+holds what the files lack and a loader of such files takes as arguments, as the fixtures write it, with every default
+filled in. Content without ``beside`` is the files as they are published.
 
-Texts are JSON or lines, written so that every loader reads the same. Binary formats need packages that the suite does
-without, imported when such a format is first used.
+Texts are JSON or lines, written so that every loader reads the same. Binary formats need packages that the rest of the
+suite does not need, and import them when the format is first used.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def pack(files: Mapping[str, str | bytes], told: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Make the content of files, with ``told`` as ``beside``; None leaves ``beside`` out.
+    """Build the content from files, with ``told`` as ``beside``; None leaves ``beside`` out.
 
     >>> pack({"vocab.txt": "hug", "sentencepiece.model": b"hug"}, {})
     {'files': {'vocab.txt': 'hug', 'sentencepiece.model': {'base64': 'aHVn'}}, 'beside': {}}
@@ -36,7 +36,7 @@ def pack(files: Mapping[str, str | bytes], told: Mapping[str, Any] | None = None
 
 
 def unpack(content: Any, *names: str) -> list[bytes]:
-    """Return the bytes of the named files of a content; where one file is named, a lone file may have any name.
+    """Return the bytes of the named files of a content; if one file is named, a lone file may have any name.
 
     Raises:
         DataError: a file is missing, or is not a file.
@@ -46,7 +46,7 @@ def unpack(content: Any, *names: str) -> list[bytes]:
     """
     files = content.get("files") if isinstance(content, Mapping) else None
     if not isinstance(files, Mapping):
-        raise DataError("is no content of files; it needs an object with the key files")
+        raise DataError("is not the content of files, which is an object with the key files")
     if len(names) == len(files) == 1:
         return [_bytes(file, name) for name, file in files.items()]
     missing = [name for name in names if name not in files]
@@ -60,7 +60,7 @@ def _bytes(file: Any, name: str) -> bytes:
         if isinstance(file, str):
             return file.encode("utf-8")
         return b64decode(file["base64"], validate=True)
-    except (KeyError, TypeError, ValueError):  # the last is also for bad base64, and a lone surrogate
+    except (KeyError, TypeError, ValueError):  # bad base64 and a lone surrogate raise the last one
         raise DataError('is neither a text nor {"base64": …}', name) from None
 
 
@@ -75,12 +75,12 @@ def beside(content: Mapping[str, Any], otherwise: Mapping[str, Any] | None = Non
     """
     found = content.get("beside", otherwise or {})
     if not isinstance(found, Mapping):
-        raise DataError("is no object", key="beside")
+        raise DataError("is not an object", key="beside")
     return dict(found)
 
 
 def without(model: Mapping[str, Any], *keys: str) -> dict[str, Any]:
-    """Return a model without some of its keys: those that the files hold.
+    """Return a model without some of its keys, such as those that the files hold.
 
     >>> without({"type": "bpe", "merges": []}, "merges")
     {'type': 'bpe'}
@@ -89,7 +89,7 @@ def without(model: Mapping[str, Any], *keys: str) -> dict[str, Any]:
 
 
 def dump_json(value: Any) -> str:
-    """Write JSON on one line, ended by a line feed.
+    """Write JSON on one line that ends with a line feed.
 
     >>> dump_json({"Ġ": 0})
     '{"Ġ": 0}\\n'
@@ -98,10 +98,10 @@ def dump_json(value: Any) -> str:
 
 
 def load_json(data: bytes, name: str) -> Any:
-    """Read a file that is JSON, in which no object has a key twice: a token that is given twice would be lost.
+    """Read a JSON file; no object may have a key twice, because one of two equal tokens would be lost.
 
     Raises:
-        DataError: with the line.
+        DataError: the file is wrong; the error has the line.
 
     >>> load_json(b'{"a": 0, "a": 1}', "vocab.json")
     Traceback (most recent call last):
@@ -118,7 +118,7 @@ def load_json(data: bytes, name: str) -> Any:
         return found
 
     def refuse(constant: str) -> None:
-        raise DataError(f"has {constant}, which is no number of JSON", name)
+        raise DataError(f"has {constant}, which is not a JSON number", name)
 
     try:
         return json.loads(_decode(data, name), object_pairs_hook=distinct, parse_constant=refuse)
@@ -128,11 +128,11 @@ def load_json(data: bytes, name: str) -> Any:
     except ValueError:  # Python reads no integer of more than 4300 digits
         raise DataError("has an integer of thousands of digits", name) from None
     except RecursionError:
-        raise DataError("is nested too deep", name) from None
+        raise DataError("is nested too deeply", name) from None
 
 
 def lines_of(data: bytes, name: str) -> list[str]:
-    """Return the lines of a text, without their ends; the last may have none.
+    """Return the lines of a text, without their line ends; the last line need not have one.
 
     Raises:
         DataError: the text is not UTF-8.
@@ -152,7 +152,7 @@ def _decode(data: bytes, name: str) -> str:
 
 
 def white_space(token: str) -> bool:
-    """Tell whether a token is empty or has a character at which some loader of lines splits or strips.
+    """Return whether a token is empty or has a character at which some loader splits or strips lines.
 
     >>> [white_space(token) for token in ("hug", "", "a b", "\\x85")]
     [False, True, True, True]
@@ -164,7 +164,7 @@ def refuse_surrogates(value: Any, format: str) -> None:
     """Refuse a lone surrogate in any string of a value, its keys among them: files are UTF-8.
 
     Raises:
-        Unsupported: naming the string.
+        Unsupported: there is one; the message names the string.
 
     >>> refuse_surrogates({"merges": [["a", "b"]]}, "vocab.json")
     """
@@ -200,5 +200,5 @@ def import_package(module: str, format: str) -> Any:
         raise DataError(f"the format {format} needs the package {name}; {how}") from None
 
 
-#: What pip calls a package that is imported under another name, or that needs another one here.
+#: The name for pip of a package that is imported under another name, or that needs another package here.
 _DISTRIBUTIONS = {"google": "protobuf", "sentencepiece": "sentencepiece protobuf"}

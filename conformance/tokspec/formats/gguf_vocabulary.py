@@ -1,14 +1,14 @@
-"""``vocab.gguf``: the file of llama.cpp, with a vocabulary and no tensors, as it is loaded for the vocabulary alone.
+"""``vocab.gguf``: the file of llama.cpp, with a vocabulary and no tensors, as loaded for the vocabulary alone.
 
 Byte-level BPE is its tokenizer ``gpt2``, other BPE ``llama``, Unigram ``t5`` and WordPiece ``bert``. Special tokens are
-control tokens, which are found where that is asked. ``beside`` holds the type, the unknown token, the special tokens
-and the decoder. After the last token of a model there may be more, which llama.cpp wants: an unknown token, and in a
-``llama`` one for each byte; if one of these ids comes out, the text had an unknown symbol. The suite does not read the
-format.
+control tokens, which are found in a text on request. ``beside`` holds the type, the unknown token, the special tokens
+and the decoder. After the last token of a model there may be tokens that llama.cpp requires: an unknown token, and in a
+``llama`` one for each byte; if a result has one of these ids, the text had an unknown symbol. The suite does not read
+the format.
 
-It cannot express, and the writer refuses as ``unsupported``, a model without a vocabulary, what came to the
-specification later (added tokens, ids, post-processors, truncation, padding, stages and parameters of the model) except
-decoders and, in a ``llama`` with all 256 tokens, byte fallback, and of each type:
+It cannot express, and the writer refuses as ``unsupported``, a model without a vocabulary, later additions to the
+specification (added tokens, ids, post-processors, truncation, padding, stages and parameters of the model) except
+decoders and, in a ``llama`` with all 256 tokens, byte fallback, and for each type:
 
 * ``gpt2``: a pre-tokenizer that does not cut as GPT-2 does, an unknown token, byte fallback, a normalizer, a model
   without merges, and a merge of a token with a space in it;
@@ -35,14 +35,14 @@ FORMAT = "vocab.gguf"
 _GPT2 = fill_defaults({"pre_tokenizer": {"type": "byte_level"}})
 _BERT = fill_defaults({"normalizer": {"type": "bert"}, "pre_tokenizer": {"type": "bert"}, "type": "wordpiece"})
 
-#: Without tokens for bytes llama.cpp ends where it meets an unknown character.
+#: Without tokens for bytes, llama.cpp ends at an unknown character.
 _BYTES = [Piece(token, 0.0, "BYTE") for token in BYTES]
 _BYTE_FALLBACK = "model/bpe/byte_fallback"
 
 
 @dataclass(frozen=True)
 class _Vocabulary:
-    """What is written: the name of the tokenizer, its tokens in the order of their ids, and more."""
+    """The content of the file: the name of the tokenizer, its tokens in the order of their ids, and more."""
 
     tokenizer: str
     pieces: list[Piece]
@@ -118,7 +118,7 @@ def _bert(model: Mapping[str, Any]) -> _Vocabulary:
 
 
 def _word_piece(token: str, special: set[str], unknown: str) -> Piece:
-    """Write a token as llama.cpp does: the start of a word has a mark, and its continuation none."""
+    """Write a token as llama.cpp does: the start of a word has a mark, and its continuation has none."""
     if token in special:
         return Piece(token, 0.0, "UNKNOWN" if token == unknown else "CONTROL")
     return Piece(token.removeprefix("##") if token.startswith("##") else MARK + token, 0.0)

@@ -1,7 +1,7 @@
-"""Inputs for which the file of a model says something else than the model: the suite does not ask about them.
+"""Inputs for which the file of a model means something else than the model; the suite does not test them.
 
 A format that cannot express a model at all refuses to write it. ``sentencepiece.model`` and ``vocab.gguf`` express many
-models but for some inputs, because the file has what the model lacks:
+models except for some inputs, because the file has something that the model lacks:
 
 * it has an unknown token. A model without one has no token for a character that the file makes unknown, and no token
   with the id that the unknown one gets in the file. The same holds for the tokens of bytes in ``vocab.gguf``. Whether
@@ -9,7 +9,7 @@ models but for some inputs, because the file has what the model lacks:
 * it puts ``▁`` before every text or before none. A metaspace puts none before a text that begins with ``▁`` or with a
   space (PRE-META-2).
 
-What a character map makes of a text is not known here, so a text for a model with one is asked about.
+The output of a character map is not known here, so a text is not refused if the model has one.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ from tokspec.base.errors import Unsupported
 from tokspec.formats.neutral import fill_defaults, tokens_in_id_order
 from tokspec.formats.sentencepiece_model import BYTES, MARK, Spaces, spaces_of
 
-#: The types of pieces that no text spells, and those that are found in a text before the model sees it.
+#: The types of pieces that no text spells, and the type that is found in a text before the model sees it.
 _UNSPELT = ("control", "unused", "byte")
 _FOUND = "user_defined"
 
 
 def refuse_input(format: str, content: Mapping[str, Any], input: Mapping[str, Any]) -> None:
-    """Refuse an input about which the file of a model says something else than the model.
+    """Refuse an input for which the file of a model means something else than the model.
 
     Args:
         format: the format in which the model was written.
         content: the model as the fixtures write it.
-        input: of an operation; other keys than those of texts and ids do not matter.
+        input: the input of an operation; keys other than those of texts and ids do not matter.
 
     Raises:
-        Unsupported: naming the limit of the format.
+        Unsupported: the format has a limit, which the message names.
 
     >>> refuse_input("sentencepiece.model", {"type": "bpe", "vocabulary": ["u", "g"]}, {"text": "mug"})
     ... # doctest: +NORMALIZE_WHITESPACE
@@ -69,7 +69,7 @@ def _refuse_mark(text: str, spaces: Spaces, format: str) -> None:
     pieces = text.split() if spaces.remove_extra_whitespaces else [text]
     if any(piece.startswith((MARK, " ")) for piece in pieces):
         raise Unsupported(
-            f"{format} puts {MARK!r} before every text, and this model not before one that begins with it"
+            f"{format} puts {MARK!r} before every text, but this model does not put it before one that begins with it"
         )
 
 
@@ -79,7 +79,7 @@ def _refuse_ids(model: Mapping[str, Any], input: Mapping[str, Any], format: str)
     if format == "vocab.gguf" and model["type"] == "bpe" and not model.get("byte_fallback"):
         added += len(BYTES)
     if any(count <= id < count + added for id in input.get("ids", ())):
-        raise Unsupported(f"{format} must have tokens that this model does not have, and an id is that of one")
+        raise Unsupported(f"{format} must have tokens that this model does not have, and the input has the id of one")
 
 
 def _refuse_unknown(text: str, model: Mapping[str, Any], spaces: Spaces, format: str) -> None:
@@ -90,7 +90,8 @@ def _refuse_unknown(text: str, model: Mapping[str, Any], spaces: Spaces, format:
     if found:
         text = "".join(re.split("|".join(map(re.escape, sorted(found, key=len, reverse=True))), text))
     if spaces.remove_extra_whitespaces:
-        # All white space is one to the map that a pre-tokenizer needs, U+0020 alone to the normalizer of SentencePiece.
+        # To the map that a pre-tokenizer needs, all white space is alike; to SentencePiece's normalizer, only U+0020
+        # is.
         text = " ".join(filter(None, text.split(None if "pre_tokenizer" in model else " ")))
     if spaces.escape_whitespaces:
         text = text.replace(" ", MARK)

@@ -3,8 +3,8 @@
 It expresses every model. Parts that a model lacks (a normalizer, an unknown token, the vocabulary of an untrained
 model) are absent; ``about`` is for readers of the fixtures and is left out.
 
-This module also has what the other formats ask of a model in this form: its tokens in the order of their ids, whether
-it is trained, and the weights of a Unigram model as logarithms, which is what every format but this one holds
+This module also has functions that the other formats use on a model in this form: its tokens in the order of their ids,
+whether it is trained, and the weights of a Unigram model as logarithms, which every format except this one holds
 (UNI-PROB-1).
 """
 
@@ -44,7 +44,7 @@ def fill_defaults(content: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read(content: Any) -> dict[str, Any]:
-    """Return the model that a content is.
+    """Return a content as a model.
 
     Raises:
         DataError: it is not an object.
@@ -53,12 +53,12 @@ def read(content: Any) -> dict[str, Any]:
     {'type': 'bpe'}
     """
     if not isinstance(content, Mapping):
-        raise DataError("is no object", "tokspec")
+        raise DataError("is not an object", "tokspec")
     return dict(content)
 
 
 def _copied(value: Any) -> Any:
-    """Copy what JSON can hold, at every depth; a vocabulary is long, and copy.deepcopy takes its time."""
+    """Copy a JSON value deeply; copy.deepcopy is slow, and a vocabulary is long."""
     if isinstance(value, Mapping):
         return {key: _copied(member) for key, member in value.items()}
     return (
@@ -79,7 +79,7 @@ def _filled(stage: str, part: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _with_defaults(stage: str, part: Mapping[str, Any]) -> dict[str, Any]:
-    """Put the defaults of the part's type after its ``type``, and override them with what the part says."""
+    """Return a part with the defaults of its type after its ``type``, overridden by the part's own values."""
     kind = {"type": part["type"]} if "type" in part else {}
     return {**kind, **row_of(stage, part.get("type", "")).defaults, **part}
 
@@ -98,7 +98,7 @@ def ids_of(model: Mapping[str, Any]) -> dict[str, int]:
 
 
 def has_ids(model: Mapping[str, Any]) -> bool:
-    """Tell whether the vocabulary of a model is one of tokens with their ids, which are not their positions.
+    """Return whether the vocabulary of a model lists tokens with their ids, which are not their positions.
 
     >>> has_ids({"vocabulary": [["u", 4]]}), has_ids({"vocabulary": ["u"]})
     (True, False)
@@ -121,7 +121,7 @@ def tokens_in_id_order(model: Mapping[str, Any]) -> list[str]:
 def added_tokens_of(model: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the special and the added tokens of a model, all as added tokens, with flags and ids.
 
-    Without a vocabulary special tokens are numbered: they are all that has an id. One that has no id gets none.
+    Without a vocabulary, special tokens are numbered, because nothing else has an id. A token without an id gets none.
 
     >>> added_tokens_of({"vocabulary": ["<s>"], "special_tokens": ["<s>"]})
     ... # doctest: +NORMALIZE_WHITESPACE
@@ -136,10 +136,10 @@ def added_tokens_of(model: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def refuse_untrained(model: Mapping[str, Any], format: str, *types: str) -> None:
-    """Refuse a model that is of none of the types, or has no vocabulary.
+    """Refuse a model that has none of the types, or no vocabulary.
 
     Raises:
-        Unsupported: naming what the format holds.
+        Unsupported: the format cannot hold the model; the message says what it holds.
 
     >>> refuse_untrained({"type": "bpe"}, "vocab.txt", "wordpiece")
     Traceback (most recent call last):
@@ -168,7 +168,7 @@ def refuse_components(model: Mapping[str, Any], format: str, *expressed: str) ->
     """Refuse a model that needs components, as ``hello`` names them, other than those that the format expresses.
 
     Raises:
-        Unsupported: naming the first.
+        Unsupported: there is one; the message names the first.
 
     >>> refuse_components({"truncation": {"max_length": 9}}, "vocab.gguf", "decoder")
     Traceback (most recent call last):
@@ -181,10 +181,10 @@ def refuse_components(model: Mapping[str, Any], format: str, *expressed: str) ->
 
 
 def by_id(ids: Any, file: str, key: str = "") -> list[Any]:
-    """Return the tokens of an object of token to id in the order of their ids, with the ids unless they are positions.
+    """Return the tokens of an object from token to id in the order of ids, with the ids unless these are positions.
 
     Raises:
-        DataError: an id is not an integer of 32 bits, or is that of two tokens.
+        DataError: an id is not an integer of 32 bits, or two tokens have it.
 
     >>> by_id({"b": 1, "a": 0}, "vocab.json"), by_id({"b": 4, "a": 0}, "vocab.json")
     (['a', 'b'], [['a', 0], ['b', 4]])
@@ -194,7 +194,7 @@ def by_id(ids: Any, file: str, key: str = "") -> list[Any]:
     tokspec.base.errors.DataError: vocab.json: b: is 1, the id of "a" too
     """
     if not isinstance(ids, Mapping):
-        raise DataError("is no object", file, key=key)
+        raise DataError("is not an object", file, key=key)
     tokens: dict[int, str] = {}
     for token, id in ids.items():
         if type(id) is not int or not 0 <= id < 2**32:
@@ -212,7 +212,7 @@ def by_id(ids: Any, file: str, key: str = "") -> list[Any]:
 
 
 def is_weight(value: Any) -> bool:
-    """Tell whether a value that was read is a number that a double holds.
+    """Return whether a value that was read is a number that a double can hold.
 
     >>> [is_weight(value) for value in (-1.5, 0, True, "1", float("nan"), 10**400)]
     [True, True, False, False, False, False]

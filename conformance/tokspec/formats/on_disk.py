@@ -1,4 +1,4 @@
-"""Models as files on a disk: written whole or not at all, and found again by their names."""
+"""Models as files on a disk: written whole or not at all, and recognized by their names."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tokspec.formats.vocab_files import BPE_FORMAT, read_bpe
 #: The formats whose content is the object in their one file.
 _OBJECTS = ("tokspec", "tokenizer.json", "tokenizer.json-legacy", "tekken.json")
 
-#: What the end of a file's name says of its format, of those that are read.
+#: The format of a file by the ending of its name, for the formats that are read.
 _ENDINGS: Mapping[str, str] = {
     "vocab.json": "vocab.json+merges.txt",
     "encoder.json": "vocab.json+merges.txt",
@@ -31,21 +31,21 @@ _ENDINGS: Mapping[str, str] = {
     ".tiktoken": "vocab.tiktoken",
 }
 
-#: What the authors of GPT-2 called the files that others call so.
+#: The names of these files in the original release of GPT-2.
 _FIRST_NAMES: Mapping[str, str] = {"vocab.json": "encoder.json", "merges.txt": "vocab.bpe"}
 
-#: Tokens that no merge makes, which are special, as far as a message names them.
+#: How many tokens that no merge makes, which are special, a message names.
 _SPECIAL = 4
 
-#: What some put after the end of a name: tokenizer.model.v3.
+#: The version that some append to a name: tokenizer.model.v3.
 _VERSION = re.compile(r"\.v[0-9]\w*$")
 
-#: Larger files are none that a fixture could hold, and reading them would take the memory of the machine.
+#: No fixture could hold a larger file, and reading one would use up the machine's memory.
 LARGEST = 256 * 1024**2
 
 
 def format_of(path: Path) -> str:
-    """Tell the format of a file, or of a folder of files, by its name.
+    """Return the format of a file, or of a folder of files, by its name.
 
     Raises:
         DataError: the name says nothing.
@@ -55,10 +55,10 @@ def format_of(path: Path) -> str:
     >>> format_of(Path("tokenizer.model.v3"))
     'sentencepiece.model'
     """
-    if path.is_dir():  # as a model is published, often with its older files next to the tokenizer.json
+    if path.is_dir():  # a published model often has its older files next to the tokenizer.json
         return "tokenizer.json" if (path / "tokenizer.json").is_file() else BPE_FORMAT
     name = _VERSION.sub("", path.name)
-    if "tekken" in name and name.endswith(".json"):  # as mistral-common tells it
+    if "tekken" in name and name.endswith(".json"):  # as mistral-common recognizes it
         return "tekken.json"
     for ending, format in _ENDINGS.items():
         if name.endswith(ending):
@@ -68,9 +68,9 @@ def format_of(path: Path) -> str:
 
 
 def content_of(format: str, path: Path) -> Any:
-    """Return the content of a format that is on a disk: a file, or a folder if the format has several.
+    """Return the content of a format on a disk: from a file, or from a folder if the format has several files.
 
-    What files of ranks or merges do not say is in a file of the same name that ends with ``.beside.json``.
+    What files of ranks or merges lack is in a file of the same name that ends with ``.beside.json``.
 
     Raises:
         DataError: it cannot be read.
@@ -94,7 +94,7 @@ def content_of(format: str, path: Path) -> Any:
 
 
 def _refuse_bytes_uncut(content: Any, path: Path) -> None:
-    """Refuse byte-level tokens, such as GPT-2's, without a pre-tokenizer that turns a text into bytes.
+    """Refuse byte-level tokens, such as GPT-2's, without a pre-tokenizer that converts a text to bytes.
 
     The files alone would give wrong ids for most texts, and nothing would say why.
     """
@@ -110,13 +110,13 @@ def _refuse_bytes_uncut(content: Any, path: Path) -> None:
     example = json.dumps(told | ({"special_tokens": special} if special else {}), ensure_ascii=False)
     first = next(iter(files_of(BPE_FORMAT, path).values()))
     file = first.with_suffix(BESIDE)
-    message = "has tokens of bytes, and nothing says how a text is cut before it becomes bytes"
-    remedy = f"name the tokenizer.json, or write {file}, for a model that cuts as GPT-2 does, as {example}"
+    message = "has tokens of bytes, but nothing says how a text is split before it becomes bytes"
+    remedy = f"name the tokenizer.json, or write {file}, for a model that splits as GPT-2 does: {example}"
     raise DataError(f"{message}; {remedy}", str(first))
 
 
 def beside_of(format: str, path: Path) -> Path | None:
-    """Return the file that says what ranks or merges do not, if there is one: gpt.tiktoken has gpt.beside.json.
+    """Return the file with what ranks or merges lack, if there is one: gpt.beside.json for gpt.tiktoken.
 
     >>> beside_of("vocab.tiktoken", Path("no such file"))
     """
@@ -128,10 +128,10 @@ def beside_of(format: str, path: Path) -> Path | None:
 
 
 def on_the_disk(error: DataError, format: str, path: Path) -> DataError:
-    """Return an error of a content with the file on the disk that it is in, and its key there.
+    """Return an error of a content with the file on the disk where it occurs, and its key there.
 
-    >>> str(on_the_disk(DataError("is no rank", "vocab.tiktoken", 2), "vocab.tiktoken", Path("gpt.tiktoken")))
-    'gpt.tiktoken:2: is no rank'
+    >>> str(on_the_disk(DataError("is not a rank", "vocab.tiktoken", 2), "vocab.tiktoken", Path("gpt.tiktoken")))
+    'gpt.tiktoken:2: is not a rank'
     """
     told = beside_of(format, path)
     within, _, key = error.key.partition(".")
@@ -141,7 +141,7 @@ def on_the_disk(error: DataError, format: str, path: Path) -> DataError:
 
 
 def files_of(format: str, path: Path) -> dict[str, Path]:
-    """Say which file on a disk each file of a format is; ``path`` is one of them, or the folder where they are.
+    """Map each file of a format to its path on a disk; ``path`` is one of these files, or their folder.
 
     >>> files_of("vocab.txt", Path("bert.txt")) == {"vocab.txt": Path("bert.txt")}
     True
@@ -172,7 +172,7 @@ def read_file(path: Path) -> bytes:
 
 
 def save(format: str, content: Any, path: Path) -> list[Path]:
-    """Write the content of a format to a file, or its files to a folder, and give the files.
+    """Write the content of a format to a file, or its files to a folder, and return the paths.
 
     Raises:
         DataError: it cannot be written; whatever was there is then as it was.
@@ -195,13 +195,13 @@ def save(format: str, content: Any, path: Path) -> list[Path]:
             for target, data in targets.items():
                 opened = together.enter_context(open_whole(target))
                 opened.write(data)
-                opened.flush()  # before any of them is in its place
+                opened.flush()  # before any of the files is moved to its place
     except OSError as error:
         raise DataError(f"cannot be written: {error.strerror}", str(path)) from None
     finally:
         if is_new:
             with suppress(OSError):
-                path.rmdir()  # which fails unless nothing could be written in it
+                path.rmdir()  # which fails if anything was written in it
     return list(targets)
 
 

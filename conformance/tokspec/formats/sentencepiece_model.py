@@ -1,35 +1,35 @@
-"""``sentencepiece.model``: the protocol buffer that SentencePiece saves, of BPE and Unigram models.
+"""``sentencepiece.model``: the protocol buffer in which SentencePiece saves BPE and Unigram models.
 
 A model with the normalizer ``sentencepiece`` is written as it is, with its types of pieces, and a file without
 ``beside`` is read as such a model. In other models the normalizer is the identity, a character map, or for white-space
-split a map of white space to U+0020, and pre-tokenizers are what SentencePiece does with spaces. Special tokens are
-user-defined pieces. A model without an unknown token has the piece ``<unk>`` after its last, or ``<no unknown token>``
-if it has a token of that name: its id in a result means an unknown symbol. Scores are the weights as numbers of 32
-bits; those of a BPE model are its ids, negative. ``beside`` holds the type, the unknown token, the special tokens and
-the decoder; without ``beside`` the decoder is ``metaspace``.
+split a map of white space to U+0020, and pre-tokenizers are expressed by SentencePiece's handling of spaces. Special
+tokens are user-defined pieces. A model without an unknown token has the piece ``<unk>`` after its last, or
+``<no unknown token>`` if it has a token of that name: the id of this piece in a result means an unknown symbol. Scores
+are the weights as 32-bit numbers; in a BPE model, a score is the negative id. ``beside`` holds the type, the unknown
+token, the special tokens and the decoder; without ``beside`` the decoder is ``metaspace``.
 
 It cannot express, and the writer refuses as ``unsupported``:
 
 * a model that is neither BPE nor Unigram, or has no vocabulary; a lone surrogate, in any string;
 * a normalizer other than a character map, and a character map with white-space split;
-* what came to the specification later, but for decoders, fused unknown tokens and byte fallback with all 256 tokens:
+* later additions to the specification, except decoders, fused unknown tokens and byte fallback with all 256 tokens:
   added tokens, ids, post-processors, truncation, padding, and other parameters of the model;
 * a pre-tokenizer other than none, metaspace with ``▁``, and the sequence of white-space split and metaspace of T5;
 * a pre-tokenizer that splits, with a token across a split or without ``▁``: SentencePiece does not split;
 * special tokens where ``▁`` is put before the text: SentencePiece puts it there once, before special tokens too;
 * an unknown or special token that is not in the vocabulary; an empty token, and one with U+0000;
 * merges that do not follow from the order of the tokens (:mod:`tokspec.formats.tiktoken_ranks`);
-* a weight that has no logarithm, or is beyond numbers of 32 bits;
-* scores that numbers of 32 bits do not tell apart as the model does: in a BPE model two that become one; in a Unigram
-  model those of a token and its two parts, where rounding changes which of the two ways is better. To be exact, all
-  ways to write a text would have to be compared, which are too many. Single scores of Unigram decide nothing.
+* a weight that has no logarithm, or is beyond 32-bit numbers;
+* scores that 32-bit numbers do not order as the model does: in a BPE model, two that become equal; in a Unigram model,
+  those of a token and its two parts if rounding changes which of the two is better. An exact check would have to
+  compare all segmentations of a text, which are too many. In Unigram, a single score decides nothing.
 
-What it expresses but for some inputs is in :mod:`tokspec.formats.limits`. SentencePiece also decodes every ``▁`` as a
-space, whatever the file says.
+The models that it expresses except for some inputs are described in :mod:`tokspec.formats.limits`. SentencePiece also
+decodes every ``▁`` as a space, whatever the file says.
 
-The writer first turns a model into what SentencePiece has: pieces with scores and kinds over a whole text, in which it
-marks the spaces. ``vocab.gguf`` shares that. SentencePiece does not pre-tokenize. That makes no difference if no token
-crosses a border of pieces; if one does, the model is refused.
+The writer first converts a model to the terms of SentencePiece: pieces with scores and kinds, for a whole text in which
+spaces are marked. ``vocab.gguf`` shares this step. SentencePiece does not pre-tokenize. That makes no difference if no
+token crosses a border between pieces; if one does, the model is refused.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ from tokspec.formats.tiktoken_ranks import merges_of, refuse_other_merges
 FORMAT = "sentencepiece.model"
 _TYPES = {"UNIGRAM": "unigram", "BPE": "bpe"}
 _KINDS = ("NORMAL", "UNKNOWN", "CONTROL", "USER_DEFINED", "BYTE", "UNUSED")
-#: The types of pieces, as a model says them.
+#: The types of pieces, by their names in a model.
 _PIECE_TYPES = {"control": "CONTROL", "user_defined": "USER_DEFINED", "unused": "UNUSED", "byte": "BYTE"}
 
 #: The tokens of byte fallback.
@@ -68,8 +68,8 @@ BYTES = [f"<0x{byte:02X}>" for byte in range(0x100)]
 #: The character that stands for a space.
 MARK = "▁"
 
-#: A map of characters, as SentencePiece compiles it, that makes U+0020 of all other white space (PRE-SPACE-1).
-#: A test compiles it again where the library is installed.
+#: A character map, as SentencePiece compiles it, that maps all other white space to U+0020 (PRE-SPACE-1). A test
+#: compiles it again if the library is installed.
 WHITE_SPACE = decompress(
     b64decode(
         "eNol02VM1VEYx/HfvcMXV0TxhW+cgU7FADs2YyYqJqJiKwaK3V03uNywwUBUwBZbwcZuZ3cHGHO7ig0W+v3rf/vsnLP/s53zPM858pMUJFlKS4WL"
@@ -82,16 +82,16 @@ WHITE_SPACE = decompress(
     )
 )
 
-#: Components that the format has a place for, but not the one of llama.cpp.
+#: Components that this format has a place for, but llama.cpp's format has not.
 _LATER = (
     *("normalizer/precompiled", "normalizer/sentencepiece", "decoder/sentencepiece", "model/bpe/scores"),
     *("model/bpe/byte_fallback", "model/unigram/byte_fallback", "model/bpe/piece_types", "model/unigram/piece_types"),
 )
 
-#: SentencePiece wants an unknown token. One of these comes after the last token of a model without one.
+#: SentencePiece requires an unknown token. In a model without one, one of these comes after the last token.
 _USUAL_UNKNOWN, NO_UNKNOWN = "<unk>", "<no unknown token>"
 
-#: The keys of ``beside``, so that nobody has to look into the file.
+#: The keys of ``beside``, which save a reader from parsing the file.
 TOLD = ("type", "unknown_token", "special_tokens", "decoder")
 
 
@@ -106,7 +106,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class Spaces:
-    """What happens to spaces: a mark before the text, runs made one and ends dropped, and marks for spaces."""
+    """The handling of spaces: a mark before the text, runs reduced to one and ends dropped, and marks for spaces."""
 
     add_dummy_prefix: bool = False
     remove_extra_whitespaces: bool = False
@@ -116,7 +116,7 @@ class Spaces:
 
 _MARKED = {"type": "metaspace", "replacement": MARK}
 
-#: The pre-tokenizers that can be expressed; None stands for a model without one.
+#: The pre-tokenizers that can be expressed; None means a model without one.
 _PRE_TOKENIZERS: Mapping[Spaces, Mapping[str, Any] | None] = {
     Spaces(): None,
     Spaces(escape_whitespaces=True): {**_MARKED, "prepend_scheme": "never"},
@@ -136,7 +136,7 @@ def _bytes_of(charsmap: str) -> bytes:
     try:
         return b64decode(charsmap, validate=True)
     except ValueError:
-        raise Unsupported(f"{FORMAT} has the bytes of a character map, and this is not base64") from None
+        raise Unsupported(f"{FORMAT} stores a character map as bytes, and that of this model is not base64") from None
 
 
 def write(content: Mapping[str, Any]) -> dict[str, Any]:
@@ -152,7 +152,7 @@ def write(content: Mapping[str, Any]) -> dict[str, Any]:
     tokspec.base.errors.Unsupported: unsupported: sentencepiece.model holds a vocabulary, and this model is not trained
     """
     model = fill_defaults(content)
-    # spaces first: pieces take long, and are of no use where spaces cannot be said
+    # spaces first, because pieces take long, and are of no use if the spaces cannot be expressed
     spaces = spaces_of(model, FORMAT, "precompiled", "sentencepiece")
     pieces = pieces_of(model, FORMAT, *_LATER)
     message = _message()
@@ -184,27 +184,27 @@ def write(content: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read(content: Any) -> dict[str, Any]:
-    """Read the file; where the score of every piece is its id, negative, merges are those that the order implies.
+    """Read the file; if the score of every piece is its negative id, merges are those that the order implies.
 
-    Reading back what the suite wrote gives the same model, but for this: frequencies are logarithms then, and scores of
-    32 bits; that unknown characters are fused, and that tokens of
-    bytes are pieces of their own type, is not said; a metaspace for the start of the input puts its mark always,
-    and it splits unless a token goes across a mark.
+    Reading back a file that the suite wrote gives the same model, with these exceptions: frequencies become logarithms,
+    and scores 32-bit numbers; the model does not say that unknown characters are fused, nor that tokens of bytes have
+    their own type; a metaspace for the start of the input always puts its mark, and splits unless a token crosses a
+    mark.
 
     Raises:
-        DataError: with the key of what the specification does not cover; a package is missing.
+        DataError: the specification does not cover a value, whose key the error has; or a package is missing.
 
     >>> read({"pieces": []})
     Traceback (most recent call last):
         ...
-    tokspec.base.errors.DataError: is no content of files; it needs an object with the key files
+    tokspec.base.errors.DataError: is not the content of files, which is an object with the key files
     """
     (data,) = unpack(content, FORMAT)
     message = _message()
     try:
         message.ParseFromString(data)
     except import_package("google.protobuf.message", FORMAT).DecodeError:
-        raise DataError("is no model of SentencePiece", FORMAT) from None
+        raise DataError("is not a SentencePiece model", FORMAT) from None
     for key, value in _uncovered(message):
         raise DataError(f"is {value}, which the specification does not cover", FORMAT, key=key)
     told = beside(content)
@@ -212,15 +212,15 @@ def read(content: Any) -> dict[str, Any]:
         found = _as_it_is(message, "type" in told and "unknown_token" not in told)
         return {**found, **told, "normalizer": {**told.get("normalizer", {}), **found["normalizer"]}}
     for key, value in _unsaid(message):
-        raise DataError(f"is {value}, which is not what is told beside the file", FORMAT, key=key)
+        raise DataError(f"is {value}, which is not what is given with the file", FORMAT, key=key)
     model = _model(message, "type" in told and "unknown_token" not in told)
     types = _types(message, {*told.get("special_tokens", ()), *BYTES})
     return {**model, **({"piece_types": types} if types else {}), **_stages(message), **told}
 
 
 def _as_it_is(message: Any, has_no_unknown: bool) -> dict[str, Any]:
-    """Return the model that a file says, with SentencePiece's own normalizer, types of pieces, and decoder."""
-    # Also where no piece has a type: no text is found to spell the unknown one (SP-TYPE-2).
+    """Return the model in a file as it is, with SentencePiece's own normalizer, types of pieces, and decoder."""
+    # Even if no piece has a type, because no text spells the unknown piece (SP-TYPE-2).
     model = {**_model(message, has_no_unknown), "piece_types": _types(message)}
     if model["type"] == "bpe":
         model.pop("merges", None)
@@ -235,7 +235,7 @@ def _as_it_is(message: Any, has_no_unknown: bool) -> dict[str, Any]:
 
 
 def _types(message: Any, others: Set[str] = frozenset()) -> dict[str, list[str]]:
-    """Return the tokens of each type but normal and unknown, without others, which the model says elsewhere."""
+    """Return the tokens of each type except normal and unknown, without ``others``, which the model has elsewhere."""
     types: dict[str, list[str]] = {key: [] for key in _PIECE_TYPES}
     names = {value: key for key, value in _PIECE_TYPES.items()}
     for piece in message.pieces:
@@ -250,7 +250,7 @@ def _is_sentencepiece(normalizer: Mapping[str, Any] | None) -> bool:
 
 
 def _unsaid(message: Any) -> Iterator[tuple[str, str]]:
-    """Return the keys and values for which models with a pre-tokenizer have no place."""
+    """Return the keys and values that a model with a pre-tokenizer has no place for."""
     if message.trainer_spec.treat_whitespace_as_suffix:
         yield "trainer_spec.treat_whitespace_as_suffix", "true"
     if _has_map(message) and message.normalizer_spec.remove_extra_whitespaces:
@@ -258,7 +258,7 @@ def _unsaid(message: Any) -> Iterator[tuple[str, str]]:
 
 
 def _uncovered(message: Any) -> Iterator[tuple[str, str]]:
-    """Return the keys and values that say what the specification has nothing for."""
+    """Return the keys and values that the specification does not cover."""
     trainer, kinds = message.trainer_spec, message.SentencePiece.Type
     kind = trainer.ModelType.Name(trainer.model_type)
     if kind not in _TYPES:
@@ -266,7 +266,7 @@ def _uncovered(message: Any) -> Iterator[tuple[str, str]]:
     if message.denormalizer_spec.precompiled_charsmap:
         yield "denormalizer_spec.precompiled_charsmap", "a character map"
     for index, piece in enumerate(message.pieces):
-        if not isinstance(piece.piece, str):  # protobuf's way with bytes that are not UTF-8
+        if not isinstance(piece.piece, str):  # protobuf returns bytes that are not UTF-8 as they are
             raise DataError("is not UTF-8", FORMAT, key=f"pieces[{index}].piece")
         if kinds.Name(piece.type) not in _KINDS:
             yield f"pieces[{index}].type", f"{kinds.Name(piece.type)} ({piece.piece!r})"
@@ -275,13 +275,13 @@ def _uncovered(message: Any) -> Iterator[tuple[str, str]]:
 
 
 def _has_map(message: Any) -> bool:
-    """Tell whether characters are mapped, except for white space before it is split."""
+    """Return whether characters are mapped, apart from white space before it is split."""
     spec = message.normalizer_spec
     return spec.precompiled_charsmap not in ((b"", WHITE_SPACE) if spec.remove_extra_whitespaces else (b"",))
 
 
 def _stages(message: Any) -> dict[str, Any]:
-    """Return the character map and the pre-tokenizer, which does not split where a piece goes across a mark."""
+    """Return the character map and the pre-tokenizer, which does not split if a piece crosses a mark."""
     charsmap = b64encode(message.normalizer_spec.precompiled_charsmap).decode("ascii")
     normalizer = {"normalizer": {"type": "precompiled", "charsmap": charsmap}} if _has_map(message) else {}
     spaces = Spaces(*(getattr(message.normalizer_spec, field.name) for field in fields(Spaces)[:3]))
@@ -332,7 +332,7 @@ _TOKENS: Mapping[str, Callable[[list[Piece]], dict[str, Any]]] = {"bpe": _bpe, "
 
 
 def spaces_of(model: Mapping[str, Any], format: str, *normalizers: str) -> Spaces:
-    """Express the pre-tokenizer of a model, with every default filled in, as what happens to spaces.
+    """Express the pre-tokenizer of a model, with every default filled in, as the handling of spaces.
 
     Raises:
         Unsupported: it cannot be expressed, or the model has a normalizer of a type that is not in ``normalizers``.
@@ -381,7 +381,7 @@ def _spaces(part: Mapping[str, Any] | None) -> Spaces | None:
 
 
 def _refuse_crossing(tokens: Sequence[str], format: str) -> None:
-    """Refuse tokens that would lie across a border of pieces (ENC-1)."""
+    """Refuse tokens that would cross a border between pieces (ENC-1)."""
     crossing = [token for token in tokens if MARK in token[1:]]
     if crossing:
         raise Unsupported(f"{format} does not split at {MARK!r}, and {crossing[0]!r} goes across it")
@@ -390,9 +390,9 @@ def _refuse_crossing(tokens: Sequence[str], format: str) -> None:
 
 
 def pieces_of(model: Mapping[str, Any], format: str, *later: str) -> list[Piece]:
-    """Return the tokens of a model, with every default filled in, as pieces; their places are their ids.
+    """Return the tokens of a model, with every default filled in, as pieces; their positions are their ids.
 
-    A BPE token's score is its id, negative: the pair whose concatenation has the highest score is merged next.
+    A BPE token's score is its negative id, because the pair whose concatenation has the highest score is merged next.
 
     Args:
         model: the model.
@@ -469,7 +469,7 @@ def _refuse_tokens(kinds: Mapping[str, str], tokens: Sequence[str], format: str)
 
 
 def _refuse_equal_scores(tokens: Sequence[str], given: Sequence[float], scores: Sequence[float], format: str) -> None:
-    """Refuse two scores that are one as numbers of 32 bits: of two pairs, the one of the higher score is merged."""
+    """Refuse scores that are equal as 32-bit numbers, because the pair with the highest score is merged first."""
     seen: dict[float, tuple[str, float]] = {}
     for token, exact, score in zip(tokens, given, scores, strict=True):
         other, before = seen.setdefault(score, (token, exact))
@@ -480,7 +480,7 @@ def _refuse_equal_scores(tokens: Sequence[str], given: Sequence[float], scores: 
 
 
 def _refuse_other_order(model: Mapping[str, Any], scores: Sequence[float], format: str) -> None:
-    """Refuse weights of which rounding changes whether a token or its two parts are better, or neither."""
+    """Refuse weights if rounding changes whether a token or its two parts are better, or neither."""
     exact = {token: Fraction(weight) for token, weight in model["tokens"]}
     rounded = dict(zip(tokens_in_id_order(model), scores, strict=True))
     total = sum(exact.values())
@@ -500,7 +500,8 @@ def _refuse_other_order(model: Mapping[str, Any], scores: Sequence[float], forma
                 raise Unsupported(f"{format} holds numbers of 32 bits, which change whether {ways} is better")
 
 
-#: Relative to their scores, two ways that differ by more stay in their order: rounding changes each by 2**-24 at most.
+#: Two segmentations whose scores differ by more than this, relatively, keep their order: rounding changes each score by
+#: 2**-24 at most.
 _CLOSE = 2.0**-21
 
 
@@ -509,9 +510,9 @@ def _sign(number: Fraction) -> int:
 
 
 def _score(token: str, weight: float, format: str) -> float:
-    """Round to the nearest number of 32 bits, which is all that these formats hold."""
+    """Round to the nearest 32-bit number, because these formats hold no others."""
     try:
         (score,) = struct.unpack("<f", struct.pack("<f", weight))
-    except (OverflowError, struct.error):  # the latter for an integer that no double holds
+    except (OverflowError, struct.error):  # the latter for an integer that no double can hold
         raise Unsupported(f"{format} holds numbers of 32 bits, and the weight of {token!r} is beyond them") from None
     return float(score)

@@ -1,9 +1,9 @@
-"""``tekken.json``: byte-level BPE by ranks as mistral-common has it, with pattern and special tokens in the one file.
+"""``tekken.json``: mistral-common's byte-level BPE by ranks, with the pattern and special tokens in the same file.
 
-Special tokens have the first ids, ``default_num_special_tokens`` of them, and are named ``<SPECIAL_7>`` where the file
-has no name; files of version 7 and before need name none. The ids of other tokens follow theirs, by rank; ranks beyond
-``default_vocab_size`` are left out. mistral-common looks for special tokens in no text: ``encode`` does as it does with
-``allowed_special`` as an empty list.
+Special tokens have the first ids, ``default_num_special_tokens`` of them, and are named ``<SPECIAL_7>`` if the file has
+no name; files up to version 7 need not name any. The ids of other tokens follow theirs, by rank; ranks beyond
+``default_vocab_size`` are left out. mistral-common does not look for special tokens in a text: ``encode`` behaves as
+with an empty list as ``allowed_special``.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tokspec.formats.tiktoken_ranks import from_bytes, merges_of, stages_of
 
 FORMAT = "tekken.json"
 
-#: The names that mistral-common has for files without special tokens.
+#: The names that mistral-common uses for files without special tokens.
 _NAMES = (
     *("<unk>", "<s>", "</s>", "[INST]", "[/INST]", "[AVAILABLE_TOOLS]", "[/AVAILABLE_TOOLS]", "[TOOL_RESULTS]"),
     *("[/TOOL_RESULTS]", "[TOOL_CALLS]", "[IMG]", "<pad>", "[IMG_BREAK]", "[IMG_END]", "[PREFIX]", "[MIDDLE]"),
@@ -29,15 +29,15 @@ _NAMES = (
 )
 #: The last version whose files need not name special tokens.
 _LAST_UNNAMED = 7
-#: A bound, because a file of a few bytes may say that there are a thousand million; mistral-common has 1,000.
+#: A bound, because a file of a few bytes may claim a billion special tokens; mistral-common has 1,000.
 _MOST_SPECIAL = 2**16
 
 
 def read(content: Any) -> dict[str, Any]:
-    """Read the object that is in the file.
+    """Read the object in the file.
 
     Raises:
-        DataError: with the key.
+        DataError: a value is missing or wrong; the error has its key.
 
     >>> vocab = [{"rank": rank, "token_bytes": token} for rank, token in enumerate(["dQ==", "Zw==", "dWc="])]
     >>> config = {"pattern": "hug", "default_vocab_size": 4, "default_num_special_tokens": 2, "version": "v11"}
@@ -80,7 +80,9 @@ def _special_tokens(content: Mapping[str, Any], count: int) -> list[str]:
         names = [_get(entry, "token_str", str, f"special_tokens[{place}].") for place, entry in rows]
         for place, entry in enumerate(listed):
             if entry.get("rank") != place:
-                message = f"is {shorten(compact(entry.get('rank')))}; special tokens stand in the order of their ranks"
+                message = (
+                    f"is {shorten(compact(entry.get('rank')))}; special tokens must be in the order of their ranks"
+                )
                 raise DataError(message, FORMAT, key=f"special_tokens[{place}].rank")
     if len(names) > count:
         message = f"is {count}, and there are {len(names)} special tokens"
@@ -90,7 +92,7 @@ def _special_tokens(content: Mapping[str, Any], count: int) -> list[str]:
 
 def _token(entry: Any, rank: int) -> str:
     if _get(entry, "rank", int, f"vocab[{rank}].") != rank:
-        message = f"is {entry['rank']}; tokens stand in the order of their ranks, from 0"
+        message = f"is {entry['rank']}; tokens must be in the order of their ranks, from 0"
         raise DataError(message, FORMAT, key=f"vocab[{rank}].rank")
     try:
         return from_bytes(b64decode(_get(entry, "token_bytes", str, f"vocab[{rank}]."), validate=True))

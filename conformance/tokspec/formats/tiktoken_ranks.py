@@ -1,9 +1,9 @@
-"""``.tiktoken``: the bytes of a token in base64 and its rank, which is its id, on every line.
+"""``.tiktoken``: each line has the bytes of a token in base64, and its rank, which is its id.
 
 Special tokens are not in the file: ``beside`` gives each its id, and so fills gaps in the ranks. ``beside`` also holds
-whatever else a model has. A file as people find it needs its ``pattern`` there, which is short for what programs of
-ranks do: they cut a text into the matches of the pattern, drop what is between them, take a piece that is a token
-whole, and join bytes. Without a pattern or a pre-tokenizer a file is refused: ids by another pattern are wrong.
+everything else that a model has. A published file needs its ``pattern`` there, which is short for the way programs use
+ranks: they split a text into the matches of the pattern, drop the text between them, use a piece that is a token whole,
+and join bytes. Without a pattern or a pre-tokenizer a file is refused, because another pattern would give wrong ids.
 
 It cannot express, and the writer refuses as ``unsupported``:
 
@@ -14,10 +14,10 @@ It cannot express, and the writer refuses as ``unsupported``:
 * merges that do not follow from the ranks: every token of two or more bytes must be the product of one merge at most,
   the one that the tokens of lower ids leave of it, and merges must be listed in the order of their products' ids.
 
-This module also has what other formats share with it: the characters that bytes are written as in a vocabulary, and the
-merges that the order of tokens implies. Where a format holds tokens and ranks only, a loader merges whatever pair makes
-the token of the lowest rank (the choice ``bpe_pairs``). A merge is given back by splitting its product with the tokens
-of lower ranks.
+This module also has functions that other formats share: the characters as which bytes are written in a vocabulary, and
+the merges that the order of tokens implies. If a format holds only tokens and ranks, a loader merges whichever pair
+makes the token of the lowest rank (the choice ``bpe_pairs``). A merge is recovered by splitting its product with the
+tokens of lower ranks.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ from tokspec.formats.neutral import by_id, fill_defaults, ids_of, refuse_untrain
 
 FORMAT = "vocab.tiktoken"
 
-#: The end of the name of the file that holds ``beside`` for a file of ranks.
+#: The ending of the name of the file that holds ``beside`` for a file of ranks.
 BESIDE = ".beside.json"
 
-#: What represents no bytes in a file, as the ranks published with Whisper have it.
+#: The empty token in a file, as in the ranks published with Whisper.
 _EMPTY = "="
 
 #: The alphabet of byte-level tokens: one character for every byte (PRE-BYTE-3).
@@ -80,7 +80,7 @@ def write(content: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _makes_bytes(part: Mapping[str, Any]) -> bool:
-    """Tell whether a pre-tokenizer ends in one that is byte-level."""
+    """Return whether a pre-tokenizer is byte-level, or is a sequence that ends in one."""
     members = part.get("pre_tokenizers")
     return _makes_bytes(members[-1]) if members else part.get("type") == "byte_level"
 
@@ -102,7 +102,7 @@ def read(content: Any) -> dict[str, Any]:
     r"""Read the file; merges are those that its ranks imply.
 
     Raises:
-        DataError: with the line, or with the key of ``beside``.
+        DataError: a line or a key of ``beside`` is wrong; the error has it.
 
     >>> content = {"files": {"vocab.tiktoken": "dQ== 0\nZw== 1\ndWc= 2\n"}, "beside": {"pattern": r"\w+"}}
     >>> read(content)["merges"]
@@ -113,7 +113,7 @@ def read(content: Any) -> dict[str, Any]:
     for number, line in enumerate(lines_of(data, FORMAT), start=1):
         token, rank = _entry(line, number)
         if token in ranks:
-            raise DataError(f"the token of {shorten(repr(line))} is there twice; tokens are distinct", FORMAT, number)
+            raise DataError(f"the token of {shorten(repr(line))} appears twice; tokens are distinct", FORMAT, number)
         ranks[token] = rank
     if not ranks:
         raise DataError("holds no ranks", FORMAT)
@@ -129,7 +129,7 @@ def read(content: Any) -> dict[str, Any]:
 def stages_told(content: Mapping[str, Any]) -> dict[str, Any]:
     """Return ``beside`` of a file as the keys of a model, with its special tokens as an object of ids.
 
-    Those of a file with a ``pattern`` are added tokens: they are not in the vocabulary, so no piece is one.
+    In a file with a ``pattern`` these are added tokens: they are not in the vocabulary, so no piece is one.
 
     Raises:
         DataError: nothing says how a text is cut, or a value has a wrong form; its key begins with ``beside``.
@@ -137,18 +137,18 @@ def stages_told(content: Mapping[str, Any]) -> dict[str, Any]:
     told = beside(content)
     special = told.get("special_tokens", {})
     if not isinstance(special, Mapping):
-        raise DataError("is no object of tokens to ids", FORMAT, key="beside.special_tokens")
+        raise DataError("is not an object that maps tokens to ids", FORMAT, key="beside.special_tokens")
     by_id(special, FORMAT, "beside.special_tokens")
     if "pattern" not in told and "pre_tokenizer" not in told:
         example = '{"pattern": "…", "special_tokens": {"<|end|>": 5}}'
-        how = f"tell it in a file of the same name that ends with {BESIDE}, as {example}"
-        raise DataError(f"has no pattern, without which a text cannot be cut; {how}", FORMAT)
+        how = f"give it in a file of the same name that ends in {BESIDE}, such as {example}"
+        raise DataError(f"has no pattern to split a text by; {how}", FORMAT)
     if "pattern" not in told:
         return told
     if "pre_tokenizer" in told:
-        raise DataError("stands beside a pre_tokenizer; tell one of them", FORMAT, key="beside.pattern")
+        raise DataError("is given with a pre_tokenizer; give only one of them", FORMAT, key="beside.pattern")
     if not isinstance(told["pattern"], str):
-        raise DataError("is no text", FORMAT, key="beside.pattern")
+        raise DataError("is not a string", FORMAT, key="beside.pattern")
     tokens = [{"content": token, "id": id} for token, id in special.items()]
     return {
         **stages_of(told["pattern"]),
@@ -158,7 +158,7 @@ def stages_told(content: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _with_pattern(told: dict[str, Any]) -> dict[str, Any]:
-    """Replace the stages that a pattern stands for by that pattern, if there are no others, for :func:`stages_told`."""
+    """Replace the stages that a pattern stands for, if there are no others, by the pattern for :func:`stages_told`."""
     first = (told.get("pre_tokenizer", {}).get("pre_tokenizers") or [{}])[0]
     pattern = first.get("pattern", {}).get("regex")
     if pattern is None or "special_tokens" in told:
@@ -172,7 +172,7 @@ def _with_pattern(told: dict[str, Any]) -> dict[str, Any]:
 
 
 def stages_of(pattern: str) -> dict[str, Any]:
-    """Return what programs of ranks do around their merges, as the keys of a model.
+    """Return the stages around the merges in programs that use ranks, as the keys of a model.
 
     >>> stages_of("hug")["pre_tokenizer"]["pre_tokenizers"][0]
     {'type': 'split', 'pattern': {'regex': 'hug'}, 'behavior': 'removed', 'invert': True}
@@ -193,12 +193,12 @@ def _entry(line: str, number: int) -> tuple[str, int]:
         token, rank = line.split(" ")
         return ("" if token == _EMPTY else from_bytes(b64decode(token, validate=True))), int(rank)
     except (ValueError, binascii.Error):
-        what = f"{shorten(repr(line))} is no rank; it needs base64, a space and a number"
+        what = f"{shorten(repr(line))} is not a rank; it needs base64, a space and a number"
         raise DataError(what, FORMAT, number) from None
 
 
 def from_bytes(token: bytes) -> str:
-    """Return the characters of bytes.
+    """Return the characters that stand for bytes.
 
     >>> from_bytes(b" hug")
     'Ġhug'
@@ -218,7 +218,7 @@ def to_bytes(token: str) -> bytes | None:
 
 
 def merges_of(tokens: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Return the merge of every token that the tokens before it make in two parts, in the order of the tokens.
+    """Return the merge of every token that the tokens before it leave as two parts, in the order of the tokens.
 
     >>> list(merges_of(["u", "g", "h", "ug", "hug"]))
     [('u', 'g'), ('h', 'ug')]
@@ -231,10 +231,10 @@ def merges_of(tokens: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def _split(token: str, ranks: Mapping[str, int], limit: int) -> list[str]:
-    """Split a token into symbols and do every merge of a rank below the limit, the lowest first."""
-    parts: list[str] = list(token)  # a part that became the end of the one before is empty
+    """Split a token into symbols and apply every merge with a rank below the limit, the lowest first."""
+    parts: list[str] = list(token)  # a part that was merged into the one before is empty
     after, before = list(range(1, len(parts) + 1)), list(range(-1, len(parts) - 1))
-    waiting: list[tuple[int, int, str]] = []  # a merge that is possible: its rank, its place and what it makes
+    waiting: list[tuple[int, int, str]] = []  # possible merges: rank, place and product
 
     def wait(left: int, right: int) -> None:
         if left >= 0 and right < len(parts):
@@ -248,7 +248,7 @@ def _split(token: str, ranks: Mapping[str, int], limit: int) -> list[str]:
         _, left, made = heappop(waiting)
         right = after[left]
         if not parts[left] or right >= len(parts) or parts[left] + parts[right] != made:
-            continue  # one of the two was merged with something else
+            continue  # one of the two was merged with another part
         parts[left], parts[right], after[left] = made, "", after[right]
         if after[right] < len(parts):
             before[after[right]] = left
@@ -258,10 +258,10 @@ def _split(token: str, ranks: Mapping[str, int], limit: int) -> list[str]:
 
 
 def refuse_other_merges(tokens: Sequence[str], merges: Sequence[Sequence[str]], format: str) -> None:
-    """Refuse merges that are not those of the tokens.
+    """Refuse merges that are not those that the tokens imply.
 
     Raises:
-        Unsupported: naming the first merge that differs.
+        Unsupported: a merge differs; the message names the first.
 
     >>> refuse_other_merges(["a", "b", "ab"], [], "a file of ranks")
     Traceback (most recent call last):

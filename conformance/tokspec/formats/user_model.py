@@ -1,8 +1,8 @@
-"""A model that is a user's own file: implementations that load its format get it as it is, others a conversion.
+"""A model that is a user's own file: implementations that load its format get it unchanged, others a conversion.
 
-Such a file mostly says more than the specification covers. An implementation that loads the format gets all of it,
-untouched. For another format the file is converted by way of the neutral form of the fixtures, or refused with what
-that form does not cover.
+Such a file usually contains more than the specification covers. An implementation that loads the format gets all of it,
+unchanged. For another format, the file is converted through the neutral form of the fixtures, or refused with the parts
+that this form does not cover.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from tokspec.formats.other_forms import name_bytes, name_object
 from tokspec.formats.tiktoken_ranks import FORMAT as RANKS
 from tokspec.formats.tiktoken_ranks import stages_told
 
-#: The formats whose loaders take each other's files, or nearly.
+#: The formats whose loaders read each other's files, or nearly.
 _OBJECTS = ("tokenizer.json", "tokenizer.json-legacy")
 
-#: What an implementation gets that does not read the format of a file.
+#: What an implementation gets if it does not read the format of a file.
 CONVERTED = "the model converted"
 
 #: Bytes at the beginning of a file by which its form is recognized.
@@ -39,7 +39,7 @@ _BINARY = ("sentencepiece.model", "vocab.gguf")
 class UserModel:
     """The content of a file, with its format, the name of the file and the SHA-256 of its bytes.
 
-    Converted it has no post-processor, unless it is ``whole``.
+    When it is converted, the post-processor is dropped unless the model is ``whole``.
 
     >>> own = UserModel("vocab.txt", {"files": {"vocab.txt": "[UNK]"}}, "bert.txt", "")
     >>> own.write("vocab.txt")["files"]
@@ -52,21 +52,21 @@ class UserModel:
         self.format, self.content, self.name, self.sha256, self._whole = format, content, name, sha256, whole
 
     def ordered(self, accepted: Sequence[str]) -> list[str]:
-        """Return the accepted formats, its own first."""
+        """Return the accepted formats, the model's own first."""
         return sorted(accepted, key=lambda format: (format != self.format, format not in self.own_formats))
 
     @property
     def own_formats(self) -> tuple[str, ...]:
-        """The formats whose loaders get the file itself, or nearly."""
+        """The formats whose loaders get the file unchanged, or nearly."""
         return _OBJECTS if self.format in _OBJECTS else (self.format,)
 
     @property
     def has_post_processor(self) -> bool:
-        """Whether it adds special tokens to an encoding; what is converted is without them."""
+        """Whether the model adds special tokens to an encoding; a converted model does not."""
         return self.format in _OBJECTS and bool(self.content.get("post_processor"))
 
     def rewritten_for(self, accepted: Sequence[str]) -> str:
-        """Say what an implementation gets in place of the file; nothing if it gets the file as it is.
+        """Say what an implementation gets in place of the file; empty if it gets the file unchanged.
 
         >>> content = {"model": {"type": "BPE", "merges": [["u", "g"]]}}
         >>> UserModel("tokenizer.json", content, "t.json", "").rewritten_for(["tokenizer.json-legacy"])
@@ -80,10 +80,10 @@ class UserModel:
         return "the merges as strings, because it reads no pairs" if is_changed else ""
 
     def write(self, format: str) -> Any:
-        """Return it in a format.
+        """Return the model in a format.
 
         Raises:
-            Unsupported: the format cannot express it, or it says what the neutral form does not cover.
+            Unsupported: the format cannot express it, or it has parts that the neutral form does not cover.
         """
         if format == self.format:
             return self._handed_over
@@ -93,7 +93,7 @@ class UserModel:
 
     @cached_property
     def _handed_over(self) -> Any:
-        """The content as the protocol has it: the texts of files, and ``beside`` if it is known."""
+        """The content in the form of the protocol: the texts of files, and ``beside`` if it is known."""
         if not isinstance(self.content, Mapping) or "files" not in self.content:
             return self.content
         files = self.content["files"]
@@ -111,7 +111,7 @@ class UserModel:
         """The model as the fixtures write it.
 
         Raises:
-            Unsupported: it says what the specification does not cover.
+            Unsupported: it has parts that the specification does not cover.
         """
         content = _covered(self.content) if self.format in _OBJECTS and not self._whole else self.content
         try:
@@ -121,7 +121,7 @@ class UserModel:
 
 
 def files_of_model(path: Path | None, format: str | None = None) -> list[Path]:
-    """Return the files from which a model is read; the path itself if nothing says what is there.
+    """Return the files from which a model is read; the path itself if its format is not known.
 
     >>> files_of_model(Path("toy.model")) == [Path("toy.model")]
     True
@@ -135,9 +135,9 @@ def files_of_model(path: Path | None, format: str | None = None) -> list[Path]:
 
 
 def read_user_model(path: Path, format: str | None = None, *, whole: bool = False) -> UserModel:
-    """Read a model from a file or a folder of files; without ``format`` the end of its name gives the format.
+    """Read a model from a file or a folder of files; without ``format``, the ending of its name gives the format.
 
-    ``whole`` is whether it keeps its post-processor when it is converted.
+    ``whole`` is whether the model keeps its post-processor when it is converted.
 
     Raises:
         DataError: it cannot be read, or is not a model.
@@ -163,7 +163,9 @@ def read_user_model(path: Path, format: str | None = None, *, whole: bool = Fals
         except DataError as error:
             raise on_the_disk(error, format, path) from None
     if format in _OBJECTS and not (isinstance(content, dict) and isinstance(content.get("model"), dict)):
-        unknown = "is no tokenizer.json: it has no object model; give --format if it is something else"
+        unknown = (
+            "is not a tokenizer.json: it has no key model that holds an object; give --format if it is something else"
+        )
         raise DataError(name_object(content) or unknown, str(path))
     if format in _OBJECTS:
         for key, needed in _misshapen(content):
@@ -172,10 +174,10 @@ def read_user_model(path: Path, format: str | None = None, *, whole: bool = Fals
 
 
 def _told_format(path: Path) -> str:
-    """Return the format that a name says.
+    """Return the format that a name indicates.
 
     Raises:
-        DataError: it says none; a form that is known but not read is named.
+        DataError: it indicates none; the message names a form that is known but not read.
     """
     try:
         return format_of(path)
@@ -186,7 +188,7 @@ def _told_format(path: Path) -> str:
 
 
 def _refuse_untold(content: Any, path: Path, told: Path | None) -> None:
-    """Refuse ranks that come without a way to cut a text: programs that load them would use another pattern."""
+    """Refuse ranks without a way to split a text, because programs that load them would use different patterns."""
     try:
         stages_told(content)
     except DataError as error:
@@ -194,7 +196,7 @@ def _refuse_untold(content: Any, path: Path, told: Path | None) -> None:
 
 
 def _misshapen(content: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Return the keys of a tokenizer.json that cannot be looked into, with what each should be."""
+    """Return the malformed keys of a tokenizer.json, with the form that each should have."""
     vocab, merges = content["model"].get("vocab"), content["model"].get("merges")
     if isinstance(vocab, list):
         for index, entry in enumerate(vocab):
@@ -228,7 +230,7 @@ def _text(file: Any) -> Any:
 
 
 def _with_merges(content: dict[str, Any], joined: bool) -> dict[str, Any]:
-    """Write merges as old versions have them, one string each, or as new ones have them."""
+    """Write merges in the form of old versions, one string each, or in the form of new ones."""
     merges = content["model"].get("merges")
     if not joined or not merges or isinstance(merges[0], str):
         return content
@@ -239,5 +241,5 @@ def _with_merges(content: dict[str, Any], joined: bool) -> dict[str, Any]:
 
 
 def _covered(content: dict[str, Any]) -> dict[str, Any]:
-    """Leave out the post-processor, so that every implementation encodes a text without what it adds."""
+    """Drop the post-processor, so that every implementation encodes a text without the tokens that it adds."""
     return {**content, "post_processor": None}

@@ -1,23 +1,24 @@
 """The plain text files of published models: ``vocab.json`` with ``merges.txt``, and ``vocab.txt``.
 
-``vocab.json+merges.txt`` is how GPT-2 was published: every token's id, and a merge a line in order of rank. ``beside``
-holds stages, special tokens and the unknown token. The files cannot express, and the writer refuses as ``unsupported``:
+``vocab.json+merges.txt`` is the form in which GPT-2 was published: every token's id, and one merge per line in order of
+rank. ``beside`` holds stages, special tokens and the unknown token. The files cannot express, and the writer refuses as
+``unsupported``:
 
 * a model that is not BPE, or has no vocabulary;
 * a lone surrogate, in any string;
-* a merge of an empty token, or of one with white space: loaders split a line there;
-* a merge whose line begins with ``#version``: loaders skip it.
+* a merge of an empty token, or of one with white space, because loaders split a line there;
+* a merge whose line begins with ``#version``, because loaders skip it.
 
-``vocab.txt`` is how BERT was published: a token a line, the number of the line its id. ``beside`` holds stages, special
-tokens, the unknown token, the continuing prefix and the longest word. It cannot express, and the writer refuses as
-``unsupported``:
+``vocab.txt`` is the form in which BERT was published: one token per line, whose number is its id. ``beside`` holds
+stages, special tokens, the unknown token, the continuing prefix and the longest word. It cannot express, and the writer
+refuses as ``unsupported``:
 
 * a model that is not WordPiece, or has no vocabulary;
 * a lone surrogate, in any string;
-* an empty token, or one with white space: loaders strip lines and some split at more than a line feed;
+* an empty token, or one with white space, because loaders strip lines, and some split at more than a line feed;
 * ids that are not the positions of their tokens.
 
-``beside`` also holds whatever else a model has, such as added tokens and a post-processor.
+``beside`` also holds everything else that a model has, such as added tokens and a post-processor.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ def read_bpe(content: Any) -> dict[str, Any]:
     r"""Read the two files; the stages are those in ``beside``.
 
     Raises:
-        DataError: with file and line.
+        DataError: a file is wrong; the error has file and line.
 
     >>> read_bpe({"files": {"vocab.json": '{"u": 0, "g": 1, "ug": 2}', "merges.txt": "u g\n"}})
     {'type': 'bpe', 'vocabulary': ['u', 'g', 'ug'], 'merges': [['u', 'g']]}
@@ -94,7 +95,7 @@ def _merges(lines: list[str]) -> Iterator[list[str]]:
             continue
         merge = line.split(" ")
         if len(merge) != 2 or any(white_space(part) for part in merge):
-            what = f"{shorten(repr(line))} is no merge; it needs two tokens with one space between them"
+            what = f"{shorten(repr(line))} is not a merge; it needs two tokens with one space between them"
             raise DataError(what, MERGES, number)
         yield merge
 
@@ -121,10 +122,10 @@ def write_wordpiece(content: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_wordpiece(content: Any) -> dict[str, Any]:
-    r"""Read the file; stages, and what is not the default, come from ``beside``.
+    r"""Read the file; stages, and values other than the defaults, come from ``beside``.
 
     Raises:
-        DataError: with the line.
+        DataError: the file is wrong; the error has the line.
 
     >>> read_wordpiece({"files": {"vocab.txt": "[UNK]\nhug\n##s\n"}})
     {'type': 'wordpiece', 'vocabulary': ['[UNK]', 'hug', '##s']}

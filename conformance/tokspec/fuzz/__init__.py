@@ -1,9 +1,9 @@
-"""Fuzzing: an implementation and an oracle on models and inputs that Hypothesis draws, and what is left of differences.
+"""Fuzzing: comparing an implementation with an oracle on models and inputs that Hypothesis draws.
 
-The data's way: strategies draw a model with all that it is asked (``components``, ``families``, ``strategies``), both
-sides answer (``checker``, ``tolerance``), what differs is shrunk and set aside (``campaign``), given its
-clauses (``clauses``), excused by known failures (``findings``), shown (``display``) and saved (``saving``). For one
-pattern ``lexing`` asks all short texts instead, of the characters that ``pattern_classes`` finds.
+The flow of data: strategies draw a model with all its requests (``components``, ``families``, ``strategies``), both
+sides answer (``checker``, ``tolerance``), a difference is shrunk and set aside (``campaign``), assigned to its clauses
+(``clauses``), excused by known failures (``findings``), shown (``display``) and saved (``saving``). For a single
+pattern, ``lexing`` tries all short texts instead, with the characters that ``pattern_classes`` finds.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""The backend by which Hypothesis draws for a first difference: its own, but the same in every process.
+"""The backend with which Hypothesis draws until a first difference: its own, but with the same draws in every process.
 
 Hypothesis draws one number in twenty from the constants of the user's modules that happen to be loaded. So the same
-seed draws other examples in another process, or after other tests in this one, which leave constants in a cache that
-all backends share. Hypothesis also makes five of six examples by changing the one before, which finds less. No setting
-turns either off, but a custom backend does. Apart from this the suite uses only the public interface of Hypothesis
-(``pyproject.toml`` bounds the version); if these parts have moved, it uses Hypothesis's own backend.
+seed draws different examples in another process, or after other tests in this one, which leave constants in a cache
+that all backends share. Hypothesis also makes five of six examples by changing the previous one, which finds less. No
+setting turns either off, but a custom backend does. Apart from this, the suite uses only the public interface of
+Hypothesis (``pyproject.toml`` bounds the version); if these parts have moved, it uses Hypothesis's own backend.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""A campaign: Hypothesis draws examples, both sides are asked, and what differs is shrunk and set aside.
+"""A campaign: Hypothesis draws examples, both sides answer, and differences are shrunk and set aside.
 
 Hypothesis stops at its first failure. So it is run again and again, each time with the next seed: a difference raises
-an exception whose class is that of its operation and kind, and in later runs what a finding explains raises nothing.
-Findings are kept in Hypothesis's own database, from which another process replays them.
+an exception whose class stands for its operation and kind, and in later runs a difference that a finding explains
+raises nothing. Findings are kept in Hypothesis's own database, from which another process replays them.
 """
 
 from __future__ import annotations
@@ -38,26 +38,26 @@ from tokspec.fuzz.survey import Survey, declared, declares_all, survey
 from tokspec.suite import schema
 from tokspec.suite.schema import definitions
 
-#: Fields of an encoding that tell less of a difference than its tokens.
+#: Fields of an encoding that say less about a difference than its tokens.
 _TELL_LESS = definitions()["encoding"]["properties"].keys() - {"tokens", "ids"}
 
-#: Seconds for shrinking a difference, if each try ends the program, and if the budget is spent; and for polishing.
+#: Seconds for shrinking a difference, also if each try ends the program, and if the budget is spent; and for polishing.
 _SHRINKING, _SHRINKING_DEATHS, _SHRINKING_LATE, _POLISHING = 20.0, 6.0, 3.0, 3.0
 
-#: How many smaller questions are tried after shrinking, and how many at most where polishing is all shrinking.
+#: How many smaller questions are tried after shrinking, and how many at most if there is only polishing.
 _POLISHED, _POLISHED_ALONE = 1000, 4000
 _PASSES = (*PASSES, offer(shorter_maps))
 
-#: One example in this many is asked twice.
+#: One example in this many is tried twice.
 _ASKED_AGAIN = 16
 
-#: Keys of a model that have clauses of their own: where one matters, a difference is not explained by one without it.
+#: Keys of a model that have their own clauses: if one matters, a difference without it does not explain one with it.
 _SPECIAL = ("special_tokens", "added_tokens", "max_word_length", "decoder")
 
 
 @dataclass(frozen=True)
 class Budget:
-    """When to end: after ``seconds`` or ``examples``, whichever comes first; None means no limit."""
+    """When a campaign ends: after ``seconds`` or ``examples``, whichever comes first; None means no limit."""
 
     seconds: float | None = None
     examples: int | None = None
@@ -65,10 +65,10 @@ class Budget:
 
 @dataclass
 class Tally:
-    """What was done: examples drawn and asked, and requests by what came of them, by operation and by family.
+    """Counts of a campaign: examples that were tried, and requests by result, by operation and by family.
 
-    ``answered`` counts requests that both answered alike, and did not only refuse alike. ``operations`` and
-    ``families`` count replies that are not unsupported, ``asked`` all requests of models of a family.
+    ``answered`` counts requests that both sides answered alike, without those that both refused. ``operations`` and
+    ``families`` count replies that are not unsupported, ``asked`` all requests for models of a family.
     """
 
     examples: int = 0
@@ -80,23 +80,23 @@ class Tally:
 
 
 class _Ended(BaseException):
-    """The time for looking, or for shrinking, is over; Hypothesis lets it through."""
+    """The time for searching or shrinking is up; Hypothesis does not catch this exception."""
 
 
 class _Surveyed(BaseException):
-    """A survey was taken, and what comes next is drawn from what was answered."""
+    """A survey was made, and later examples are drawn from what was answered."""
 
 
 _DIFFERENCES: dict[tuple[str, str], type[AssertionError]] = {}
 
 
 def _difference(origin: tuple[str, str]) -> type[AssertionError]:
-    """Return the exception of an origin: Hypothesis tells failures apart by type and place."""
+    """Return the exception class for an origin, because Hypothesis tells failures apart by type and place."""
     return _DIFFERENCES.setdefault(origin, type(f"Difference in {' '.join(origin)}", (AssertionError,), {}))
 
 
 def database_folder(folder: Path, name: str) -> Path:
-    """Return where to keep the findings of one implementation against one oracle, under its options.
+    """Return the folder for the findings of one implementation against one oracle, with its options.
 
     >>> database_folder(Path("db"), "my tok 1/2 against x").name
     'my-tok-1-2-against-x'
@@ -105,14 +105,14 @@ def database_folder(folder: Path, name: str) -> Path:
     return folder / (f"{file[:100]}-{hashlib.sha256(name.encode()).hexdigest()[:8]}" if len(file) > 100 else file)
 
 
-#: The key of questions that are kept as they are.
+#: The database key of questions that are kept as plain values.
 _QUESTIONS = b"tokspec questions"
 
 
 class _Database(ExampleDatabase):
-    """Hypothesis's database without what shrinking left in it, of which every try would be replayed.
+    """Hypothesis's database without the leftovers of shrinking, all of which would be replayed.
 
-    An example is not removed for passing while it is set aside, and not kept because it was the last one in time.
+    An example is not removed because it passes while it is set aside, and not kept because the time ended with it.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -121,21 +121,21 @@ class _Database(ExampleDatabase):
         self.is_set_aside = self.is_ended = False
 
     def fetch(self, key: bytes) -> Iterable[bytes]:
-        """Return what is kept under a key."""
+        """Return the examples under a key."""
         return () if key.endswith(b".secondary") else self._kept.fetch(key)
 
     def save(self, key: bytes, value: bytes) -> None:
-        """Keep what differs."""
+        """Keep an example that differs."""
         if not self.is_ended and not key.endswith(b".secondary"):
             self._kept.save(key, value)
 
     def delete(self, key: bytes, value: bytes) -> None:
-        """Remove what is answered rightly now, or has become smaller."""
+        """Remove an example that is now answered correctly, or has become smaller."""
         if not self.is_set_aside:
             self._kept.delete(key, value)
 
     def questions(self) -> list[Question]:
-        """Return what was found by drawing after a survey, which only the same survey would draw again.
+        """Return the questions that were found after a survey, because only the same survey would draw them again.
 
         Raises:
             DataError: something in the folder is damaged, as by a full disk; saving it again would not repair it.
@@ -168,11 +168,11 @@ def _read_question(written: bytes) -> Question | None:
 
 @dataclass
 class _Hunt:
-    """One run of Hypothesis: once something differs, only its origin counts, until it is shrunk.
+    """One run of Hypothesis: once something differs, only differences of its origin count, until it is shrunk.
 
-    ``is_narrowed`` says that what it draws depends on a survey, ``is_surveyed`` that it ended so that the next one
-    draws differently, ``is_begun`` that its first example, which is always the same one, is over. ``is_special`` says
-    that a finding would explain it, if some key of the model did not matter.
+    ``is_narrowed`` says that its draws depend on a survey, ``is_surveyed`` that it ended so that the next one draws
+    differently, ``is_begun`` that its first example, which is always the same, is over. ``is_special`` says that a
+    finding would explain the difference if some key of the model did not matter.
     """
 
     is_replay: bool
@@ -188,17 +188,17 @@ class _Hunt:
 
 
 class Campaign:
-    """Looks for differences.
+    """Searches for differences.
 
     Args:
-        checker: what compares.
-        seed: of all that is drawn.
-        budget: when to end.
-        families: of models; the names of ``FAMILIES``.
+        checker: compares both sides.
+        seed: the seed of all draws.
+        budget: the limits of the campaign.
+        families: the families of models, by their names in ``FAMILIES``.
         progress: called after every example.
-        enough: the number of findings after which it ends; None means no limit.
+        enough: the number of findings after which the campaign ends; None means no limit.
         database: the folder in which findings are kept, and from which they are replayed first; None keeps nothing.
-        survey: of a campaign with the same implementation before this one; None takes one as soon as it is needed.
+        survey: the survey of an earlier campaign with the same implementation; None makes one when it is needed.
     """
 
     def __init__(
@@ -220,23 +220,23 @@ class Campaign:
 
     @property
     def seconds(self) -> float:
-        """How long it has been going on."""
+        """How long the campaign has been running."""
         return monotonic() - self.began
 
     @property
     def is_short(self) -> bool:
-        """Whether too little was asked for a run without findings to say anything."""
+        """Whether too little was answered for a run without findings to mean anything."""
         return not self.tally.answered
 
     def summary(self) -> list[str]:
-        """Say what was asked, where that is more than a number."""
+        """Describe what was tried, if that takes more than a number."""
         return []
 
     def run(self, given_first: Sequence[Question] = ()) -> Findings:
-        """Ask what is given first, replay the database, then look until the budget is spent or somebody interrupts.
+        """Try the given questions, replay the database, then search until the budget is spent or somebody interrupts.
 
         Raises:
-            DataError: nothing that is drawn can be asked.
+            DataError: the implementation offers nothing that is drawn.
         """
         try:
             for question in given_first:
@@ -255,7 +255,7 @@ class Campaign:
                     break
                 runs += 1
         except KeyboardInterrupt as interruption:
-            if type(interruption) is not KeyboardInterrupt:  # what is derived from it is not ours
+            if type(interruption) is not KeyboardInterrupt:  # a subclass of it is handled elsewhere
                 raise
             self.interrupted = True
         was_refused = self.survey is not None and any(self.survey.closed.values())
@@ -264,21 +264,21 @@ class Campaign:
         return self.findings
 
     def _take_survey(self) -> None:
-        """Ask what the implementation answers, and count what was refused of families that are not drawn then."""
+        """Survey what the implementation answers, and count the refused requests of families that are dropped."""
         self.survey = survey(self.checker.hello, self.checker.replies, self.families, self._is_late)
         for family, count in self.survey.closed.items():
             self.tally.asked[family] += count
             self.tally.states["unsupported"] += count
 
     def _drawn(self) -> st.SearchStrategy[Example]:
-        """Return what is drawn from."""
+        """Return the strategy for examples."""
         offered = self.checker.hello.operations
         if self.survey is None:
             return examples(self.families, offered)
         return answered_examples(self.families, offered, self.survey)
 
     def _looking(self) -> tuple[Phase, ...]:
-        """Return the phases of a hunt: what was changed after it was drawn is shrunk as plain values alone."""
+        """Return the phases of a hunt: examples that were changed after the draw are shrunk only as plain values."""
         return (Phase.generate, Phase.shrink) if self.survey is None else (Phase.generate,)
 
     def _is_late(self) -> bool:
@@ -296,7 +296,7 @@ class Campaign:
         return f"{hello.name} {hello.version} offers {offered}, and {drawn}"
 
     def _ask_given(self, question: Question) -> bool:
-        """Ask a question, add what is found, and say whether something is."""
+        """Try a question, and return whether it is a finding, which is added."""
         comparison = self.checker.compare_one(question, again=True)
         self._count(question.operation, comparison)
         if comparison.state == "differs":
@@ -309,7 +309,7 @@ class Campaign:
         self.tally.operations[operation] += comparison.state != "unsupported"
 
     def _replay(self) -> None:
-        """Ask what is kept, each once, and take those first that need the fewest components."""
+        """Try each kept example once, and add those first that need the fewest components."""
         replayed: list[tuple[int, _Hunt, Question, Comparison]] = []
         while (hunt := self._hunt((Phase.reuse,), 0)).best is not None:
             replayed.append((len(components_of(hunt.best[0].model)), hunt, *hunt.best))
@@ -327,7 +327,7 @@ class Campaign:
         left = 10**9 if self.budget.examples is None else self.budget.examples - self.tally.examples
 
         @settings(
-            max_examples=10**6 if is_replay else left + hunt.is_narrowed,  # whose first is not asked
+            max_examples=10**6 if is_replay else left + hunt.is_narrowed,  # the first one is skipped
             database=None if hunt.is_narrowed else self._database,
             phases=phases,
             backend=BACKEND,
@@ -344,7 +344,7 @@ class Campaign:
 
         try:
             compare_with_the_oracle()
-        except (_Ended, AssertionError, Flaky, SkipTest):  # Flaky: it does not always differ; SkipTest: nothing is kept
+        except (_Ended, AssertionError, Flaky, SkipTest):  # Flaky: it doesn't always differ; SkipTest: nothing is kept
             pass
         except _Surveyed:
             hunt.is_surveyed = True
@@ -355,9 +355,9 @@ class Campaign:
         return hunt
 
     def _try(self, hunt: _Hunt, example: Example) -> None:
-        """Compare what an example asks, and raise if something differs that no finding explains."""
+        """Compare the replies to an example, and raise if something differs that no finding explains."""
         self._end_in_time(hunt)
-        # Hypothesis begins each time with the simplest example, which was asked already.
+        # Hypothesis starts each time with the simplest example, which was tried already.
         if hunt.is_narrowed and not hunt.is_begun and self.tally.examples:
             hunt.is_begun = True
             return
@@ -398,7 +398,7 @@ class Campaign:
             raise _Ended
 
     def _chosen(self, hunt: _Hunt, example: Example) -> list[Asked]:
-        """Return what to ask: while shrinking, what may show the origin again; before that, what is worth it."""
+        """Choose the requests: while shrinking, those that may show the origin again; before, those worth asking."""
         if hunt.origin is not None:
             wanted = {hunt.origin[0], *(("normalize", "pre_tokenize") if hunt.origin[0] == "encode" else ())}
             return (
@@ -412,9 +412,10 @@ class Campaign:
         return self.checker.worth_asking(example.model, requests)
 
     def _compare(self, example: Example, requests: Sequence[Asked], again: bool) -> list[tuple[Asked, Comparison]]:
-        """Compare the replies to requests; where something was refused before, first to one of each operation.
+        """Compare the replies to requests; after a survey, start with one request for each operation.
 
-        Then no more is asked of operations that are refused, and nothing if two are and none is answered.
+        Operations that are refused get no more requests, and if two are refused and none is answered, all others are
+        skipped.
         """
         model = example.model
         if self.survey is None:
@@ -425,7 +426,7 @@ class Campaign:
 
         def ask(places: Sequence[int]) -> None:
             found = self.checker.compare(model, [requests[place] for place in places], again=again)
-            compared.update(zip(places, found, strict=False))  # what comes after one that hangs is not asked
+            compared.update(zip(places, found, strict=False))  # requests after one that hangs are skipped
             refused.update(asked[0] for asked, comparison in compared.values() if comparison.state == "unsupported")
 
         for place in firsts[:2]:
@@ -437,7 +438,7 @@ class Campaign:
         return [compared[place] for place in sorted(compared)]
 
     def _tell(self, example: Example, compared: Sequence[tuple[Asked, Comparison]]) -> None:
-        """Count what was asked; as long as nothing of a family was answered, errors do not say that it is offered."""
+        """Count the requests; errors don't count as answers as long as nothing of a family was answered."""
         self.tally.examples += 1
         for (operation, _), comparison in compared:
             self._count(operation, comparison)
@@ -451,7 +452,7 @@ class Campaign:
     def _fresh(
         self, hunt: _Hunt, example: Example, compared: Sequence[tuple[Asked, Comparison]]
     ) -> list[tuple[Question, Comparison]]:
-        """Return what differs and is of the hunt's origin, or is not explained; an encoding not after a stage."""
+        """Return the differences of the hunt's origin, or without an explanation; skip encodings if a stage differs."""
         earlier, components = set[str](), components_of(example.model)
         fresh, is_set_aside = [], hunt.is_replay and hunt.origin is None and repr(example) in self._replayed
         for (operation, input), comparison in compared:
@@ -470,9 +471,9 @@ class Campaign:
         return fresh
 
     def _is_explained(self, hunt: _Hunt, question: Question, kind: str, components: frozenset[str]) -> bool:
-        """Say whether a finding explains a difference: all that the finding needs is there, and nothing else matters.
+        """Return whether a finding explains a difference: it has all that the finding needs, and nothing else matters.
 
-        In a hunt for a difference in which something else matters, what does not is left out as well.
+        In a hunt for a difference in which something else matters, differences in which it does not are left out too.
         """
         finding = self.findings.explains(question.operation, kind, components)
         if finding is None or (hunt.origin is not None and not hunt.is_special):
@@ -488,7 +489,7 @@ class Campaign:
         return True
 
     def _add(self, hunt: _Hunt) -> None:
-        """Add what a hunt found to the findings, polished."""
+        """Add the result of a hunt to the findings, after polishing it."""
         if hunt.best is None:
             return
         question, comparison = hunt.best
@@ -503,10 +504,10 @@ class Campaign:
             self._database.keep(question, is_found=True)
 
     def _polished(self, hunt: _Hunt, question: Question, comparison: Comparison) -> tuple[Question, Comparison]:
-        """Make what Hypothesis has shrunk a little smaller as plain values.
+        """Shrink Hypothesis's result a little more, as plain values.
 
-        What differs in its spans or masks may come to differ in its tokens, which tells more, unless such a difference
-        was found already.
+        A difference in spans or masks may turn into one in tokens, which says more, unless such a difference was found
+        already.
         """
         best, is_again = comparison, comparison.kind == AGAIN
 
@@ -526,7 +527,7 @@ class Campaign:
         return small, best
 
     def _polishing_alone(self) -> float:
-        """Return the seconds for polishing that is all shrinking: of many findings in a short run each gets a part."""
+        """Return the seconds for polishing without other shrinking: in a short run, each finding gets a share."""
         return min(2 * _POLISHING, (self.budget.seconds or 60.0) / 10)
 
     def _tells_more(self, question: Question, kind: str, before: str) -> bool:
@@ -535,7 +536,7 @@ class Campaign:
         return self.findings.explains(question.operation, kind, components_of(question.model)) is None
 
     def _is_of_a_stage(self, question: Question) -> bool:
-        """Say whether an encoding differs because a stage before it does."""
+        """Return whether an encoding differs because a stage before it does."""
         stages = [("normalize", "normalizer"), ("pre_tokenize", "pre_tokenizer")]
         asked = [(operation, question.input) for operation, key in stages if key in question.model]
         if question.operation != "encode" or not asked:
@@ -544,5 +545,5 @@ class Campaign:
 
 
 def _is_sampled(example: Example) -> bool:
-    """Choose one of ``_ASKED_AGAIN`` examples, the same ones in every process."""
+    """Return whether an example is one of the 1 in ``_ASKED_AGAIN`` that are tried twice, the same in every process."""
     return zlib.crc32(repr(example.requests[:3]).encode("utf-8", "surrogatepass")) % _ASKED_AGAIN == 0

@@ -1,4 +1,4 @@
-"""The characters that tokenizers disagree about, and the pools from which texts are made of them."""
+"""The characters that tokenizers disagree about, and the pools from which texts are drawn."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WHITE_SPACE = (
     "\u2028\u2029\u202f\u205f\u3000"
 )
 
-#: What some library takes for white space, or shows as nothing.
+#: Characters that some library takes for white space, or shows as nothing.
 LOOKALIKES = "\x1c\x1d\x1e\x1f\u180e\u200b\u200c\u200d\u2060\ufeff\u00ad\u2800\u3164\uffff\ufdd0\U0001fffe"
 
 #: Marks of the categories Mn, Mc and Me, of several combining classes and of class 0.
@@ -27,7 +27,7 @@ MARKS = (
     "\u0488\u3099\u309a\u0fb7\U0001d165\u0f71\u0fb8"
 )
 
-#: Whose case mapping changes the length, leaves its script, or is one way only.
+#: Characters whose case mapping changes the length or the script, or works one way only.
 CASE_CHANGING = "\u212a\u212b\u2126\u1c90\u13a0\ua64aİIıißẞŉǰΐΣσςſKÅΩǅǆﬀﬁԱևᏸꭰⰀꞰ𐐀ᾳᾼ"
 
 #: Compatibility characters of each kind.
@@ -54,14 +54,14 @@ IDEOGRAPHS = "".join(
 
 KANA = (*"あがぱアガパーゞヴ\u3099ｶﾞ", "ｶﾞ", "ﾊﾟ", "か\u3099", "は\u309a", "ﾞ\u0334", "ｱﾞ")
 
-#: Sequences that are seen as one.
+#: Sequences that are displayed as one character.
 EMOJI = ("👋", "👨\u200d👩\u200d👧", "👍🏽", "🇫🇷", "❤\ufe0f", "1\ufe0f\u20e3", "🏴\U000e0067\U000e007f", "🙂")
 
 PUNCTUATION = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~¿¡«»–—…、。「」؟।§€£¥+×÷©°‘’“”¨´"
 
 CONTRACTIONS = ("'s", "'t", "'re", "'ve", "'m", "'ll", "'d", "'S", "'RE", "'LL", "’s", "’re", "'", "''s", " 's", "'x")
 
-#: A word or two of many scripts, and of what people feed to tokenizers.
+#: A word or two in many scripts, and some typical inputs of tokenizers.
 WORDS = tuple(
     (
         "Hello|world|Café|naïve|ΟΔΟΣ|ΑΣ|Москва|שָׁלוֹם|مرحبا|नमस्ते|বাংলা|தமிழ்|สวัสดี|ລາວ|ភាសា|"
@@ -71,16 +71,16 @@ WORDS = tuple(
     )[:-1].split("|")
 )
 
-#: What every object of a language has, where a vocabulary is an object.
+#: Names that every object has in a language where a vocabulary may be an object.
 NAMES = ("constructor", "__proto__", "toString", "hasOwnProperty")
 
-#: Tokens that languages and libraries take for something else: for nothing, for a number, for a name, for two.
+#: Tokens that languages and libraries take for something else: for nothing, a number, a name, or two tokens.
 ODD_TOKENS = (
     *("", "7", "07", "0", "00", "1e1", "a ", " a", " ", "\0", "a\0", "true", "null", "None", "##", "<0x41>", "<0x+A>"),
     *("<0xé>", "a<0x41>", "\ufeff", "\ufeffa", "\ufffd", "\n", "a\n", "\U0001f600", "é", "e\u0301", *NAMES[:2]),
 )
 
-#: Characters of several categories that versions 8 to 13 of Unicode assigned: older tables do not have them.
+#: Characters of several categories that Unicode 8 to 13 assigned, and that older tables lack.
 RECENT = (
     "\u2e43\u2e44\u2e4f\u2e52\u0c77\u1c90\u1878\u08d4\u08d5\u0d00\u09fe\ua7bb\u1dfb\u32ff\U0001e140"
     "\U0001e2f0\U00016e40\U00010fe0\U0001fbf1\U0001fa74"
@@ -98,7 +98,7 @@ _SINCE_14 = (
     "1FA7B-1FA7C 1FAA9-1FAAC 1FAB7-1FABA 1FAC3-1FAC5 1FAD7-1FAD9 1FAE0-1FAE7 1FAF0-1FAF6 2A6DE-2A6DF 2B735-2B738 "
 )
 
-#: Ranges in which later versions assigned characters, gaps included.
+#: Ranges in which later versions assigned characters, including gaps.
 _SINCE_15 = (
     "CF3-CF3 ECE-ECE 10EFD-10EFF 1123F-11241 11B00-11B09 11F00-11F59 1342F-1342F 13439-13455 1B132-1B132 "
     "1B155-1B155 1D2C0-1D2D3 1DF25-1DF2A 1E030-1E08F 1E4D0-1E4F9 1F6DC-1F6DC 1F774-1F77F 1F7D9-1F7D9 1FA75-1FA77 "
@@ -116,10 +116,11 @@ _NEWER = re.compile("[" + "".join(f"\\U{int(low, 16):08x}-\\U{int(high, 16):08x}
 
 
 def has_newer(text: str, letters: bool = True) -> bool:
-    """Say whether a text has a character of which versions of Unicode since 13.0 do not agree.
+    """Return whether a text has a character on which versions of Unicode since 13.0 differ.
 
-    Code points that no version assigns yet count too: the next version may. Without ``letters`` those that can only
-    become ideographs do not count: it matters only where letters are distinguished from other characters.
+    Code points that no version assigns yet count too, because the next version may assign them. Without ``letters``,
+    those that can only become ideographs do not count, because they matter only where letters are told apart from other
+    characters.
 
     >>> has_newer("abc"), has_newer("\u061d"), has_newer("\U0002a6de"), has_newer("\U0002a6de", letters=False)
     (False, True, True, False)
@@ -143,7 +144,7 @@ def _may_be_assigned(character: str) -> bool:
 
 
 def is_recent(text: str) -> bool:
-    """Say whether a text has a character that Unicode 3.2 did not have, and so an old table may lack (TERM-6).
+    """Return whether a text has a character that Unicode 3.2 lacks, and that an old table may lack too (TERM-6).
 
     >>> is_recent("a\u2e52"), is_recent("é")
     (True, False)
@@ -154,7 +155,7 @@ def is_recent(text: str) -> bool:
 
 
 def _by_category() -> Mapping[str, str]:
-    """Return the code points of every general category, those that are not assigned included; of large ones a part."""
+    """Return the code points of every general category, including unassigned; of large categories, a part."""
     found: dict[str, list[str]] = {}
     for code in chain(range(0x32400), range(0xE0000, 0xE0200), range(0x40000, 0x110000, 997)):
         found.setdefault(unicodedata.category(chr(code)), []).append(chr(code))
@@ -162,7 +163,7 @@ def _by_category() -> Mapping[str, str]:
 
 
 def _assigned_rows() -> list[list[str]]:
-    """Return rows of 64 characters: each script has one or more, and vast scripts, which are alike, one in 64."""
+    """Return rows of 64 characters: one or more for each script; of vast scripts, whose rows are alike, one in 64."""
     rows = []
     for first in (*range(0, 0x32400, 64), *range(0xE0000, 0xE0080, 64)):
         is_vast = any(low <= first < high for low, high in _VAST)
@@ -174,7 +175,7 @@ def _assigned_rows() -> list[list[str]]:
 
 _VAST = ((0x3400, 0x9FC0), (0xAC00, 0xD7A0), (0x17000, 0x18D00), (0x20000, 0x31340))
 
-#: The last but one is of class 0, but not what it is composed of.
+#: The combining class of the last but one is 0, but those of its parts are not.
 _MARKED = [
     base + marks
     for base in "aeouÅêsàកक가ΑIあ"
@@ -198,7 +199,7 @@ _NUMBERS = ["1", "12", "123", "1234", "a1", "1a", "½", "²", "٣", "Ⅳ", "①"
 _REPEATED = [*(part * times for part in "a 1\n▁中" for times in (2, 3, 5, 31, 101, 130, 257)), "a" * 1200]
 _GLUE = ["\r\n", "\r", "\n\r", "\ufffd", "▁", "_", "##", "Ġ", "\ufeff", "\n\n", " \n ", "  ", "\t"]
 
-#: Tables of odd parts, and the places that each has among all odd parts; the first ``_WITH_ROWS`` make rows as well.
+#: Tables of odd parts, and how many places each has among all odd parts; the first ``_WITH_ROWS`` also form rows.
 _TABLES: Sequence[tuple[Sequence[str], int]] = (
     (WHITE_SPACE, 64),
     (LOOKALIKES, 48),
@@ -229,12 +230,12 @@ _WITH_ROWS = 17
 
 
 def _spread(parts: Sequence[str], places: int) -> list[str]:
-    """Take ``places`` parts: spread over all of them, or all of them repeated."""
+    """Select ``places`` parts, spread over all of them, or with all of them repeated."""
     count = len(parts)
     return [parts[place * count // places if count > places else place % count] for place in range(places)]
 
 
-#: Parts of texts of which each is odd in some way.
+#: Parts of texts, each of which is odd in some way.
 ODD: Sequence[str] = [part for parts, places in _TABLES for part in _spread(parts, places)]
 
 
@@ -248,7 +249,7 @@ def _rows() -> Sequence[Sequence[str]]:
     return cut[0] * 16 + cut[1] * 6 + _assigned_rows()[::2]
 
 
-#: Rows of up to 64 parts that are alike, so that whatever is odd about one of them is met; the named ones are likelier.
+#: Rows of up to 64 similar parts, so that anything odd about one of them comes up; the named rows are likelier.
 ROWS: Sequence[Sequence[str]] = _rows()
 
 
@@ -256,9 +257,9 @@ ROWS: Sequence[Sequence[str]] = _rows()
 
 
 def _character_map(replacements: Mapping[str, str], root: Sequence[int] = range(256)) -> str:
-    """Write a character map as compactly as a double-array trie can be (NORM-MAP-1, NORM-MAP-3).
+    """Write a character map as the most compact double-array trie (NORM-MAP-1, NORM-MAP-3).
 
-    ``root`` are the offsets that the root may have: those of 256 and its multiples are written in another way.
+    ``root`` are the offsets that the root may have; multiples of 256 are written in another way.
 
     >>> from base64 import b64decode
     >>> from tokref.charsmap import read_map
@@ -287,7 +288,7 @@ def _character_map(replacements: Mapping[str, str], root: Sequence[int] = range(
     return b64encode(len(trie).to_bytes(4, "little") + trie + texts).decode()
 
 
-#: Maps whose keys begin each other, lie within each other, are of several bytes, or are next to spaces and marks.
+#: Maps whose keys are prefixes or parts of each other, have several bytes, or are next to spaces and marks.
 CHARACTER_MAPS = (
     _character_map({"a": "b"}),
     _character_map({"a": "", "ab": "X"}),
@@ -299,7 +300,7 @@ CHARACTER_MAPS = (
     _character_map({"ab": "Y", "a": "XX"}, [256]),
 )
 
-#: The shortest maps of their kinds, each with a text that it changes.
+#: The shortest map of each kind, with a text that it changes.
 _SHORT_MAPS = tuple(
     (max(replacements, key=len), _character_map(replacements))
     for replacements in (
@@ -310,7 +311,7 @@ _SHORT_MAPS = tuple(
 
 
 def shorter_maps(question: Question) -> Iterator[Question]:
-    """Put a shorter character map in the place of another, and its text with it."""
+    """Replace a character map by a shorter one, and the text by that map's."""
     for path, long in find_values(question.model, str):
         for text, charsmap in _SHORT_MAPS if path[-1] == "charsmap" else ():
             if len(charsmap) < len(long):

@@ -1,4 +1,4 @@
-"""Asking: a model with all its requests goes to the judged implementation and to an oracle, comparisons come back."""
+"""Comparing the replies of the judged implementation and of an oracle to all requests of a model."""
 
 from __future__ import annotations
 
@@ -28,28 +28,28 @@ from tokspec.suite.cases import Case, Model
 
 Asked = tuple[str, Mapping[str, Any]]
 
-#: The kind of a difference that shows only when the same is asked twice.
+#: The kind of a difference that shows only when the same request is made twice.
 AGAIN = "another answer when it is asked again"
 
-#: Models that one session is given: none is ever taken back, and all of them need memory.
+#: How many models one session gets, because none is ever removed and all of them need memory.
 _MODELS = 3000
 
-#: How many requests are asked at once at first; the number grows while nothing hangs.
+#: How many requests are made at once at first; the number grows up to the second one while nothing hangs.
 _FIRST_PIECE, _PIECE = 1, 1024
 
-#: Requests of an operation and a type of model become rare once they have killed the program this many times.
+#: Requests for an operation and a type of model end once they have killed the program this many times.
 _DEATHS = 5
 
-#: Seconds of the processor that the oracle may take for an example; one request that takes it the second number is
-#: too much work for a time-out of the judged implementation to mean anything.
+#: CPU seconds that the oracle may take for an example. If one request takes it the second number, a timeout of the
+#: judged implementation means nothing, because the request is too much work.
 _ORACLE_SECONDS, _HARD = 5.0, 0.25
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """What came of a comparison: ``same``, ``unsupported``, ``open`` (no clause says what is right), or ``differs``.
+    """The result of a comparison: ``same``, ``unsupported``, ``open`` (no clause says what is right), or ``differs``.
 
-    ``kind`` says of a difference in which field or how it is; ``result`` is the verdict.
+    ``kind`` says in which field or how the replies differ; ``result`` is the verdict.
     """
 
     state: str
@@ -58,12 +58,12 @@ class Comparison:
 
     @property
     def is_death(self) -> bool:
-        """Whether the program ended or had to be ended; a crash that it reports of itself is not one."""
+        """Whether the program ended or had to be ended; a crash that it reports itself doesn't count."""
         return self.result is not None and _is_death(self.result.reply)
 
     @property
     def lacks_answer(self) -> bool:
-        """Whether the implementation refused the request as unsupported, or failed where the oracle answers."""
+        """Whether the implementation refused the request as unsupported, or failed although the oracle answers."""
         result = self.result
         is_error = result is not None and "error" not in result.expected and not isinstance(result.reply, Answer)
         return is_error or self.state == "unsupported"
@@ -75,12 +75,12 @@ def _is_death(reply: Reply | None) -> bool:
 
 _SAME, _UNSUPPORTED, _OPEN = Comparison("same"), Comparison("unsupported"), Comparison("open")
 
-#: Both refuse for the same reason: alike, and no answer.
+#: Both refuse for the same reason, which is the same, but no answer.
 _REFUSED = Comparison("same", "refused")
 
 
 def reference_with(choices: Mapping[str, str]) -> Session:
-    """Open a session with the reference, held to an implementation's choices; it counts in code points.
+    """Open a session with the reference, with an implementation's choices; it counts in code points.
 
     >>> reference_with({"unknown_id": "skipped", "offset_unit": "byte"}).hello.choices["unknown_id"]
     'skipped'
@@ -89,9 +89,9 @@ def reference_with(choices: Mapping[str, str]) -> Session:
 
 
 def open_side(implementation: Callable[[], Adapter] | str) -> Session:
-    """Open what a word names, as on the command line, or what makes an adapter.
+    """Open a session with an implementation, named as on the command line, or with an adapter from its factory.
 
-    An adapter that is made is asked in this process.
+    An adapter that is created runs in this process.
 
     >>> open_side("reference").hello.name
     'tokref'
@@ -102,9 +102,9 @@ def open_side(implementation: Callable[[], Adapter] | str) -> Session:
 
 
 class Side:
-    """A session that is reopened before it holds too many models; ``open`` gives a new one.
+    """A session that is reopened before it holds too many models; ``open`` returns a new one.
 
-    ``who`` is what an oracle is called, and ``fault`` the first fault of an oracle that is another implementation.
+    ``who`` is the name of an oracle, and ``fault`` the first fault of an oracle that is another implementation.
     """
 
     who = "the reference"
@@ -115,7 +115,7 @@ class Side:
         self._models, self._most = count(1), most
 
     def ask(self, model: Mapping[str, Any], requests: Sequence[Asked], times: int = 1) -> list[list[Reply]]:
-        """Return the replies to all requests in order, each time that they are asked."""
+        """Return the replies to all requests in order, for each of ``times`` times."""
         number = next(self._models)
         if number % self._most == 0:
             self.renew()
@@ -127,7 +127,7 @@ class Side:
         return [check_form(asked[index].operation, reply) for index, reply in replies]
 
     def renew(self) -> None:
-        """Open another session, which was asked nothing. If none can be opened, the one that is open goes on."""
+        """Open a fresh session. If none can be opened, the present one is kept."""
         try:
             session = self._open()
         except (AdapterFault, DataError):
@@ -145,7 +145,7 @@ class Checker:
 
     Args:
         judged: the implementation.
-        oracle: what is taken to be right; by default the reference with the implementation's choices.
+        oracle: the side whose replies count as right; by default the reference with the implementation's choices.
         choices: options that replace those that the implementation declares.
     """
 
@@ -157,16 +157,16 @@ class Checker:
 
     @property
     def hello(self) -> Hello:
-        """What the implementation says of itself."""
+        """The implementation's description of itself."""
         return self.judged.session.hello
 
     def compare(
         self, model: Mapping[str, Any], requests: Sequence[Asked], *, again: bool = False
     ) -> Iterator[tuple[Asked, Comparison]]:
-        """Compare the replies to requests, in order; after one that hangs the others are not asked.
+        """Compare the replies to requests, in order; after one that hangs, the others are skipped.
 
-        With ``again`` all are asked twice in a row, and another reply the second time is a difference. The oracle is
-        asked only what the implementation supports.
+        With ``again``, all requests are made twice in a row, and a different reply the second time is a difference. The
+        oracle gets only requests that the implementation supports.
         """
         waiting = list(requests)
         while waiting:
@@ -184,17 +184,17 @@ class Checker:
         return comparison
 
     def differs_alone(self, question: Question) -> bool:
-        """Say whether the reply to a question differs in a session that was asked nothing else."""
+        """Return whether the reply to a question differs in a session without other requests."""
         self.judged.renew()
         return self.compare_one(question).state == "differs"
 
     def worth_asking(self, model: Mapping[str, Any], requests: Sequence[Asked]) -> list[Asked]:
-        """Leave out requests of kinds that often ended the program: each death takes the time of hundreds."""
+        """Leave out requests of kinds that often ended the program, each time at the cost of hundreds of requests."""
         kind = str(model.get("type", ""))
         return [asked for asked in requests if self._deaths[asked[0], kind] < _DEATHS]
 
     def replies(self, model: Mapping[str, Any], requests: Sequence[Asked]) -> list[tuple[Asked, Reply]]:
-        """Ask the judged implementation alone, and return what was worth asking with its replies."""
+        """Ask only the judged implementation, and return the requests worth asking with its replies."""
         asked = self.worth_asking(model, requests)
         found = [*zip(asked, self.judged.ask(model, asked)[0] if asked else (), strict=True)]
         self._deaths.update(
@@ -221,7 +221,7 @@ class Checker:
             yield asked, found
 
     def _ask_oracle(self, model: Mapping[str, Any], requests: Sequence[Asked]) -> list[Reply]:
-        """Ask the oracle within a limit of time; where it does not keep it, nothing is said of any request."""
+        """Ask the oracle within a time limit; if it exceeds the limit, no request is judged."""
         if current_thread() is not main_thread():
             return self.oracle.ask(model, requests)[0]
         try:
@@ -233,14 +233,14 @@ class Checker:
         return [_TOO_MUCH] * len(requests) if is_late else replies
 
     def _compare(self, model: Mapping[str, Any], asked: Asked, right: Reply, reply: Reply) -> Comparison:
-        """Compare two replies to one request; a crash is a difference whatever the oracle says, or does not offer."""
+        """Compare two replies to one request; a crash is a difference whatever the oracle says or offers."""
         found = self._compare_replies(model, asked, right, reply)
         if found.state != "differs" or (isinstance(reply, Fault) and reply.kind != "protocol"):
             return found
         given = reply.result if isinstance(reply, Answer) else {}
         due = convert_result(right.result, asked[1], self.choices["offset_unit"]) if isinstance(right, Answer) else {}
         answers = Answers(model, *asked, due, given, self.choices, self._ask_again)
-        # Nothing says what a program does with a sum beyond the integers of JSON; writing it breaks the protocol.
+        # No clause says what a program does with a sum beyond the integers of JSON, and writing it breaks the protocol.
         is_open = UNSPECIFIED["PROTO-7"](answers) if isinstance(reply, Fault) else is_unspecified(answers)
         return _OPEN if is_open else found
 
@@ -249,7 +249,7 @@ class Checker:
         if right is _TOO_MUCH or (isinstance(reply, Fault) and reply.kind == "timeout" and self._is_hard(model, asked)):
             return _OPEN
         is_tied = model.get("type") == "unigram" and "truncation" in model and self.choices["unigram_tie"] == "any"
-        if is_tied and {type(right), type(reply)} == {Answer, Refused}:  # segmentations that tie may differ in length
+        if is_tied and {type(right), type(reply)} == {Answer, Refused}:  # tied segmentations may differ in length
             return _OPEN
         if isinstance(right, Answer):
             expected = convert_result(right.result, input, self.choices["offset_unit"])
@@ -269,7 +269,7 @@ class Checker:
         return self._verdict(model, asked, {"error": due} if due else {"expect": {}}, reply)
 
     def _is_hard(self, model: Mapping[str, Any], asked: Asked) -> bool:
-        """Say whether a request takes the oracle so long that another may well run out of time."""
+        """Return whether a request takes the oracle so long that another implementation may well run out of time."""
         began = process_time()
         self._ask_oracle(model, [asked])
         return process_time() - began > _HARD
@@ -287,7 +287,7 @@ class Checker:
         return states.get(result.verdict) or Comparison("differs", _kind(result), result)
 
     def _ask_again(self, operation: str, model: Mapping[str, Any], input: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Ask the oracle something else; nothing if it does not answer."""
+        """Make another request to the oracle; the result is empty if it does not answer."""
         ((reply,),) = self.oracle.ask(model, [(operation, input)])
         return reply.result if isinstance(reply, Answer) else {}
 
@@ -308,7 +308,7 @@ def outcome_of(reply: Reply) -> Mapping[str, Any]:
 
 
 def _content(reply: Reply) -> Any:
-    """Return what is to be the same when it is asked again: messages need not be."""
+    """Return the part of a reply that has to be the same the next time; messages need not be."""
     if isinstance(reply, Answer):
         return reply.result
     return (reply.reason,) if isinstance(reply, Refused) else (reply.kind, "")
@@ -337,7 +337,7 @@ def _kind(result: Result) -> str:
 
 
 def case_of(question: Question, outcome: Mapping[str, Any], id: str = "fuzz") -> Case:
-    """Make a case of what was asked and what is right.
+    """Build a case from a question and the right outcome.
 
     >>> case_of(Question({}, "normalize", {"text": "a"}), {"expect": {"text": "a"}}).operation
     'normalize'
@@ -346,16 +346,16 @@ def case_of(question: Question, outcome: Mapping[str, Any], id: str = "fuzz") ->
 
 
 class Rival(Side):
-    """Another implementation as the oracle.
+    """Another implementation that serves as the oracle.
 
-    Where it takes other options of choices than the judged one, both may be right: what an answer would be under either
-    is asked of the reference, and where that differs, nothing is compared. What the specification leaves open is not a
-    difference: an answer that the reference's allows is taken for the reference's.
+    If it has different options of choices than the judged implementation, both may be right. So the reference is asked
+    for the answer with either options, and if these differ, nothing is compared. What the specification leaves open is
+    no difference: an answer that the reference's answer allows counts as the reference's.
 
     Args:
         rival: the other implementation.
         choices: the options of the judged implementation.
-        name: what the rival was called by the user.
+        name: the user's name for the rival.
     """
 
     def __init__(self, rival: Side, choices: Mapping[str, str], name: str) -> None:
@@ -366,7 +366,7 @@ class Rival(Side):
         self.session = self.ours.session
 
     def ask(self, model: Mapping[str, Any], requests: Sequence[Asked], times: int = 1) -> list[list[Reply]]:
-        """Return the rival's reply to each request; a refusal as ``unsupported`` where it says nothing."""
+        """Return the rival's reply to each request; a refusal as ``unsupported`` if it can't decide."""
         rights = self.ours.ask(model, requests)[0]
         theirs = self._theirs.oracle.ask(model, requests)[0]
         given = self.rival.ask(model, requests)[0]

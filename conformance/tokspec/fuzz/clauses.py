@@ -1,8 +1,8 @@
-"""The clauses that a difference may be about, by what was asked, how it differs, and what its model still has.
+"""The clauses that a difference may be about, by its request, its kind, and what its model still has.
 
-What a model still has after shrinking is needed to show the difference: a normalizer in it matters, and so does a
-special token. The rows of ``_ROWS`` that fit give the candidates in order; the first one is named. It is a proposal:
-the person who makes a case of the finding decides.
+Everything that a model still has after shrinking is needed to show the difference: a normalizer in it matters, and so
+does a special token. The rows of ``_ROWS`` that fit give the candidates in order, and the first one is named. It is a
+proposal: the person who turns the finding into a case decides.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tokspec.suite.specification import load_specification
 
 @dataclass(frozen=True)
 class _Row:
-    """Clauses, as patterns of ids, for operations, kinds of differences (a pattern of them) and a component."""
+    """Patterns of clause ids for operations, kinds of differences (as a regular expression) and a component."""
 
     operations: str
     clauses: str
@@ -49,7 +49,7 @@ _ROWS: tuple[_Row, ...] = (
     _Row("*", "TERM-10 UNI-MODEL-3", "invalid_model", "model/unigram"),
     _Row("*", "TERM-10 WP-MODEL-3", "invalid_model", "model/wordpiece"),
     _Row("*", "PROTO-*", "protocol"),
-    # a difference in an earlier stage is a finding of that stage
+    # a difference in an earlier stage is a finding about that stage
     _Row("normalize", "NORM-1"),
     _Row("pre_tokenize", "PRE-1 PRE-2"),
     _Row("encode encode_batch", "ADDED-*", "", "added_tokens"),
@@ -117,15 +117,15 @@ _ROWS: tuple[_Row, ...] = (
     _Row("*", "ERROR-1 TERM-*"),
 )
 
-#: The kind of a difference that is a special token, not allowed, in what a text became.
+#: The kind of a difference where a text became a special token that is not allowed.
 CONTROL_ID = "a control id"
 
-#: The stage that an operation shows.
+#: The stage whose result an operation shows.
 _SHOWN = {"normalize": "normalizer", "pre_tokenize": "pre_tokenizer", "decode": "decoder", "decode_stream": "decoder"}
 
 
 def candidates(question: Question, kind: str) -> tuple[str, ...]:
-    """Return the clauses that a difference of a kind may be about, the likeliest first.
+    """Return the clauses that a difference of a kind may be about, most likely first.
 
     >>> model = {"normalizer": {"type": "nfc"}}
     >>> candidates(Question(model, "normalize", {"text": "a"}), "text")[:2]
@@ -156,7 +156,7 @@ def _candidates(question: Question, kind: str) -> Iterator[str]:
 
 
 def _of_components(operation: str, has: frozenset[str]) -> Iterator[str]:
-    """Return the clauses of the components of the stage that an operation shows, those of sequences last."""
+    """Return the clauses of the components of the stage whose result an operation shows, those of sequences last."""
     shown = [row for row in rows_of(_SHOWN.get(operation, "")) if row.name in has]
     for row in sorted(shown, key=lambda row: row.type == "sequence"):
         yield from _matching(row.clauses)
@@ -168,7 +168,7 @@ def _texts(input: Mapping[str, Any]) -> str:
 
 @cache
 def _matching(patterns: str) -> tuple[str, ...]:
-    """Return the clauses of the specification that patterns name: an id, or the beginning of several with a star."""
+    """Return the clauses of the specification that patterns match: an id, or a prefix of several with a star."""
     clauses = [id for id, clause in load_specification().clauses.items() if clause.level != "RETIRED"]
     return tuple(
         id

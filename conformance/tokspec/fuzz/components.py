@@ -1,6 +1,6 @@
-"""The stages around a model, drawn from the table of components, and the values of its parameters that are worth it.
+"""The stages around a model, drawn from the table of components, and the values of parameters that are worth drawing.
 
-A new component needs nothing here if the forms of its parameters say which values they can have.
+A new component needs no entry here if the forms of its parameters define their values.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ _Value = TypeVar("_Value")
 
 _BOTH = (True, False)
 
-#: Characters that mean something in patterns, in formats, or to implementations that count in units.
+#: Characters that are special in patterns, in formats, or for implementations that count in units.
 _SIGNS = ("a", " ", "é", "|", ".", "$", "\\", "\n", "\U0001f600", "\0")
 
-#: What regular expressions are made of: each atom occurs alone, repeated in every way, and next to others. No atom has
+#: The parts of regular expressions: each atom occurs alone, repeated in every way, and next to others. No atom has
 #: empty matches, because no clause says what replacing one gives.
 _ATOMS = re.findall(
     r"\S+",
@@ -40,7 +40,7 @@ _JOINED = re.findall(
 )
 _JOINED += [r" ?\p{L}+", r"(?i:'s|'t)| ?\p{L}+| ?\p{N}+|\s+(?!\S)|\s+"]
 
-#: What is replaced, or cut at, and its replacements.
+#: Strings and patterns to replace, or to split at.
 _STRINGS = (*_SIGNS, "ab", "aa", "▁", "a|b", "[a]", "a.", "A", "(?i)a")
 _PATTERNS = (
     *({"string": string} for string in _STRINGS),
@@ -48,9 +48,9 @@ _PATTERNS = (
     *({"regex": atom + repeat} for atom in _ATOMS for repeat in _REPEATS),
 )
 
-#: What patterns are replaced by; the later ones are what languages take for a match, a group or an escape.
+#: Replacements of patterns; some languages take the later ones for a match, a group or an escape.
 _CONTENTS = ("", "b", "▁", " ", "aa", "a", "$0", "$1", "$&", "$$", "${0}", r"\1", r"\g<0>", "\\", r"\\", r"\n", "&")
-#: What post-processors add: a token before and some after, with ids that no vocabulary need have.
+#: The tokens that post-processors add: one before and some after, with ids that no vocabulary need have.
 _NAMED = tuple(
     [{"name": "<s>", "ids": [0], "tokens": ["<s>"]}, {"name": "</s>", "ids": list(ids), "tokens": list(tokens)}]
     for ids, tokens in (
@@ -64,7 +64,7 @@ _NAMED = tuple(
 
 
 def _template(written: str) -> list[dict[str, Any]]:
-    """Read a template: ``<`` and ``>`` are the tokens before and after, a digit is the type of what is before it.
+    """Read a template: ``<`` and ``>`` are the tokens before and after, a digit is the type id of the item before it.
 
     >>> _template("A1>")
     [{'sequence': 'A', 'type_id': 1}, {'special': '</s>', 'type_id': 0}]
@@ -79,7 +79,7 @@ def _template(written: str) -> list[dict[str, Any]]:
     return items
 
 
-#: The weight with which a component is drawn among the others of its stage, where that is not 1.
+#: The weight with which a component is drawn among those of its stage, if it is not 1.
 _SHARES: Mapping[str, int] = {
     "normalizer/bert": 4,
     "normalizer/replace": 2,
@@ -97,7 +97,7 @@ _SHARES: Mapping[str, int] = {
     "truncation": 3,
 }
 
-#: The values of each form that are worth drawing; a listed one that comes twice is twice as likely.
+#: The values of each form that are worth drawing; a value that is listed twice is twice as likely.
 _OF_FORM: Mapping[str, tuple[Any, ...]] = {
     "flag": _BOTH,
     "flag_or_null": (None, True, False),
@@ -110,7 +110,7 @@ _OF_FORM: Mapping[str, tuple[Any, ...]] = {
     "inserted": _NAMED,
 }
 
-#: Those of parameters whose form alone does not tell them.
+#: The values worth drawing of parameters whose form does not determine them.
 _VALUES: Mapping[str, tuple[Any, ...]] = {
     "normalizer/prepend/prefix": ("▁", "a", "ab", "$"),
     "normalizer/sentencepiece/charsmap": CHARACTER_MAPS[:4],
@@ -148,13 +148,13 @@ def values_of(row: Component, parameter: Parameter) -> tuple[Any, ...]:
     """Return the values of a parameter that are worth drawing.
 
     Raises:
-        KeyError: nobody has said them, and its form is not one of a few names.
+        KeyError: they are not listed, and its form is not one of a few names.
     """
     name = f"{row.name}/{parameter.name}"
     return _VALUES.get(name) or parameter.form.options or _OF_FORM[parameter.form.name]
 
 
-#: The stages, and the last value of the branch by which each may be left out: with 1 it is there half of the time.
+#: The stages, and the last value of the branch that decides whether a stage is left out: with 1, half have it.
 STAGES: Mapping[str, int] = {
     "normalizer": 1,
     "pre_tokenizer": 1,
@@ -168,7 +168,7 @@ _ABSENT = object()
 
 
 def stages() -> st.SearchStrategy[dict[str, Any]]:
-    """Draw some of the stages, each with the parts that fit in it."""
+    """Draw some of the stages, each with components that fit."""
     return _stages
 
 
@@ -177,24 +177,24 @@ def _draw_stages(draw: st.DrawFn) -> dict[str, Any]:
     drawn = {stage: draw(strategy) for stage, strategy in _OPTIONAL.items()}
     truncation = drawn["truncation"] or {}
     if truncation.get("stride", 0) >= truncation.get("max_length", 2):
-        truncation.pop("stride", None)  # TRUNC-9 refuses the model
+        truncation.pop("stride", None)  # otherwise TRUNC-9 refuses the model
     kind = (drawn["pre_tokenizer"] or {}).get("type", "")
-    if kind in ("byte_level", "metaspace") and chance(draw, 40):  # a decoder that undoes it
+    if kind in ("byte_level", "metaspace") and chance(draw, 40):  # a decoder that reverses it
         drawn["decoder"] = {"type": kind}
     if (drawn["post_processor"] or {}).get("type") in ("byte_level", "roberta") and chance(draw, 66):
-        drawn["pre_tokenizer"] = {"type": "byte_level", "use_regex": False}  # which leaves them something to trim
+        drawn["pre_tokenizer"] = {"type": "byte_level", "use_regex": False}  # this leaves them something to trim
     return {stage: part for stage, part in drawn.items() if part is not None}
 
 
 @cache
 def _stage(stage: str, depth: int = 2) -> st.SearchStrategy[dict[str, Any]]:
-    """Draw a component of a stage; sequences lie within each other up to a depth."""
+    """Draw a component of a stage; sequences are nested up to a depth."""
     return _one_of([(_part(row, depth), _SHARES.get(row.name, 1)) for row in rows_of(stage)])
 
 
 @st.composite
 def _one_of(draw: st.DrawFn, shares: list[tuple[st.SearchStrategy[_Value], int]]) -> _Value:
-    """Draw by one of some strategies, each as often as its share; ``st.one_of`` has no shares."""
+    """Draw from one of several strategies, each as often as its share; ``st.one_of`` has no shares."""
     listed = [strategy for strategy, share in shares for _ in range(share)]
     return draw(listed[draw(st.integers(0, len(listed) - 1))])
 
@@ -217,7 +217,7 @@ def _present(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _fitting(members: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Leave out each post-processor that inserts tokens after the first that does, which nothing specifies.
+    """Leave out every post-processor that inserts tokens after the first that does, because this is not specified.
 
     Clauses: POST-SEQUENCE-1.
     """
@@ -232,7 +232,7 @@ def _puts_in_tokens(part: Mapping[str, Any]) -> bool:
 _OPTIONAL = {stage: maybe(_stage(stage), last) for stage, last in STAGES.items()}
 _stages = _draw_stages()
 
-#: Special tokens; some begin or end another, or are within it, and are next to it in the list.
+#: Special tokens; some are a prefix, a suffix or a part of another, which is next to them in the list.
 _SPECIAL = (
     *("<s>", "<s>x", "s>", "<<s>", "<S>", "a", "aa", "ab", "aba", "a.", "[MASK]", "[M", "K]", "[CLS]", "</s>"),
     *("<|end|>", "<|end", "|end|>", "<|endoftext|>", "é", "É", "e", "İ", "A B", "B.", "Σ", "<pad>", " x", "▁", "b"),
@@ -242,9 +242,9 @@ _SPECIAL = (
 
 @st.composite
 def special_tokens(draw: st.DrawFn, ascii_only: bool) -> list[str]:
-    """Draw one to four special tokens, of which the second is near the first in the list.
+    """Draw one to four special tokens; the second is near the first in the list.
 
-    With ``ascii_only`` none has a character that stands for another byte.
+    With ``ascii_only``, none has a character that stands for a different byte.
     """
     first = draw(st.integers(0, len(_SPECIAL) - 1))
     near = draw(st.lists(st.sampled_from(_SPECIAL[first : first + 4]), max_size=1))
@@ -262,12 +262,12 @@ _SOME_FLAGS = st.fixed_dictionaries(
 
 @st.composite
 def added_tokens(draw: st.DrawFn, contents: list[str]) -> list[dict[str, Any]]:
-    """Draw what added tokens say of themselves: every flag may be given, or left out."""
+    """Draw the descriptions of added tokens, in which any flag may be given or left out."""
     return [{"content": content, **draw(_SOME_FLAGS)} for content in contents]
 
 
 def components_of(model: Mapping[str, Any]) -> frozenset[str]:
-    """Name what a model has: its type, the components of its stages with their parameters, and its other keys.
+    """Name the components of a model: its type, the components of its stages with their parameters, and its other keys.
 
     >>> sorted(components_of({"type": "bpe", "vocabulary": ["a"], "normalizer": {"type": "bert", "lowercase": True}}))
     ['model/bpe', 'normalizer/bert', 'normalizer/bert/lowercase']
@@ -275,7 +275,7 @@ def components_of(model: Mapping[str, Any]) -> frozenset[str]:
     return frozenset(_components_of(model))
 
 
-#: Keys of a model that say nothing of it, since every model of its type has them.
+#: Keys that every model of a type has, and that therefore say nothing about it.
 _ORDINARY = ("type", "vocabulary", "merges", "tokens")
 
 

@@ -1,4 +1,4 @@
-"""Findings as people read them: the model, the input, both answers, where they part, and how to see it again."""
+"""Findings for people: the model, the input, both answers, where they diverge, and how to reproduce the finding."""
 
 from __future__ import annotations
 
@@ -14,17 +14,18 @@ from tokspec.judge.diagnosis import first_diverging_stage
 from tokspec.report.failure import describe
 from tokspec.sessions.in_process import InProcessSession
 
-#: A family of whose requests a smaller share is answered is named.
+#: A family is named if less than this share of its requests is answered.
 _LOW = 0.9
 
-#: How many clauses that it may be about as well are named.
+#: How many other clauses that a finding may be about are named.
 _OTHERS = 4
 
 
 def finding_lines(finding: Finding, again: str, checker: Checker) -> list[str]:
-    """Return the lines that show a finding; ``again`` is the command that finds it again.
+    """Return the lines that show a finding; ``again`` is the command that reproduces it.
 
-    The first stage that diverges is named where the oracle is the reference: its choices are those of the judged one.
+    The first stage that diverges is named if the oracle is the reference, which has the judged implementation's
+    choices.
     """
     is_due = finding.result.expected != {"expect": {}}
     case = replace(finding.result.case, clauses=(finding.clause,), why=_why(finding, checker.oracle.who, is_due))
@@ -38,20 +39,20 @@ def finding_lines(finding: Finding, again: str, checker: Checker) -> list[str]:
     kind = f"{finding.kind}: {finding.cause}" if finding.cause else finding.kind
     head = f"{finding.clause} {finding.question.operation}: {kind}  (met {_count(finding.times, 'time')})"
     named = [f"  {'or':<9} {', '.join(others)}"] if others else []
-    named += [f"  {'after':<9} other questions: alone it is answered rightly"] if finding.needs_others else []
+    named += [f"  {'after':<9} other requests: alone it is answered correctly"] if finding.needs_others else []
     return [visible(head), rule, *named, *rows[:at], *_model(finding), *rows[at:]]
 
 
 def _why(finding: Finding, who: str, is_due: bool) -> str:
     if finding.is_of_repetition:
-        return "what was asked before makes no difference"
+        return "earlier requests must make no difference"
     if finding.kind == CONTROL_ID:
         return finding.result.detail
-    return f"it differs from {who}" if is_due else "it is to answer, or to refuse"
+    return f"it differs from {who}" if is_due else "it has to answer or refuse"
 
 
 def _model(finding: Finding) -> Iterator[str]:
-    """Return the model, a key a line if it is long."""
+    """Return the model, with one key per line if it is long."""
     whole = compact(finding.question.model)
     if len(whole) <= 120:
         yield f"  {'model':<9} {whole}"
@@ -67,13 +68,13 @@ def _cut(text: str, longest: int = 400) -> str:
 
 
 def one_line(finding: Finding) -> str:
-    """Return a finding in a line: its clause, what differs, and the input."""
+    """Return a finding in one line: its clause, what differs, and the input."""
     shown = _cut(compact(dict(finding.question.input)), 120)
     return visible(f"{finding.clause:<16} {finding.question.operation}: {finding.kind}: {shown}")
 
 
 def count_lines(campaign: Campaign) -> Iterator[str]:
-    """Return how many requests of each operation, and of models of each family, were answered, and of how many."""
+    """Return how many of the requests for each operation, and for each family of models, were answered."""
     tally = campaign.tally
     yield f"{'operation':<28} requests"
     yield from (f"{name:<28} {count:>8}" for name, count in sorted(tally.operations.items()) if count)
@@ -87,7 +88,7 @@ def count_lines(campaign: Campaign) -> Iterator[str]:
 
 
 def total(campaign: Campaign, name: str) -> str:
-    """Return the last line: what was done, what came of it, and the families of which no request was answered."""
+    """Return the last line: what was tried, the results, and the families without any answered request."""
     states, known = campaign.tally.states, sum(bool(finding.known) for finding in campaign.findings)
     parts = [f"{states['same']} alike", f"{states['differs']} differ{'s' if states['differs'] == 1 else ''}"]
     parts += [f"{states[state]} {state}" for state in ("open", "unsupported") if states[state]]
@@ -98,7 +99,7 @@ def total(campaign: Campaign, name: str) -> str:
 
 
 def _answered(tally: Tally) -> str:
-    """Say what share of the requests was answered, and which families little of; nothing if all are answered."""
+    """Say which share of the requests was answered, and name families with a small one; empty if all were."""
     requests, unsupported = sum(tally.states.values()), tally.states["unsupported"]
     if not unsupported:
         return ""

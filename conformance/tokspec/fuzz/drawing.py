@@ -1,7 +1,8 @@
-"""What strategies are made of in addition to Hypothesis's own: options by weight, chances, and sequences of steps.
+"""Building blocks of strategies in addition to Hypothesis's own: weighted options, chances, and sequences of steps.
 
-Options are lists for ``st.sampled_from``, the simplest first: one that is listed more often is drawn more often. An
-optional part begins with a choice of few values, which the shrinker exchanges for nothing and keeps the rest.
+Options are lists for ``st.sampled_from``, the simplest first: an option that is listed more often is drawn more often.
+An optional part starts with a choice between a few values, which the shrinker can replace by nothing without changing
+the rest.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ _Item = TypeVar("_Item")
 
 
 def weighted(*shares: tuple[int, Sequence[_Item]]) -> list[_Item]:
-    """Return options of which each list takes about its share; a list that is longer than it is taken once.
+    """Return options in which each list has about its share; a list that is longer than its share occurs once.
 
     >>> weighted((4, "ab"), (1, "c"))
     ['a', 'b', 'a', 'b', 'c']
@@ -28,7 +29,7 @@ def weighted(*shares: tuple[int, Sequence[_Item]]) -> list[_Item]:
 
 
 def chance(draw: st.DrawFn, percent: int) -> bool:
-    """Say yes about so often; the simplest is no."""
+    """Draw true in about ``percent`` of cases; the simplest value is false."""
     if percent > 50:
         return draw(st.integers(0, max(1, round(100 / (100 - percent)) - 1))) > 0
     last = round(100 / percent) - 1
@@ -37,7 +38,7 @@ def chance(draw: st.DrawFn, percent: int) -> bool:
 
 @st.composite
 def maybe(draw: st.DrawFn, strategy: st.SearchStrategy[_Item], last: int) -> _Item | None:
-    """Draw nothing, or one time in ``last + 1`` something."""
+    """Draw from a strategy one time in ``last + 1``, otherwise None."""
     return draw(strategy) if draw(st.integers(0, last)) == last else None
 
 
@@ -46,15 +47,15 @@ _ONE_IN = 6
 
 
 def steps(draw: st.DrawFn, most: int) -> Iterator[int]:
-    """Yield the numbers of at most ``most`` steps, for lists of which each member depends on those before."""
+    """Yield the numbers of at most ``most`` steps, for lists in which each member depends on those before."""
     for number in range(most):
         if draw(st.integers(0, _ONE_IN - 1)) == 0:
             return
         yield number
 
 
-# Options that one model has and the next does not: ``st.sampled_from`` checks and hashes them all when it is made,
-# which takes longer than to draw; strategies for their places are made once.
+# Options that differ from model to model: ``st.sampled_from`` checks and hashes all of them when it is created, which
+# takes longer than drawing, so these functions draw their places, with strategies that are created once.
 
 
 def pick(draw: st.DrawFn, options: Sequence[_Item]) -> _Item:

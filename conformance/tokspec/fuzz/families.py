@@ -1,9 +1,10 @@
-"""Models of each type, small and made so that their rules get into each other's way.
+"""Models of each type, small and built so that their rules interfere with each other.
 
-Alphabets of two to four symbols force overlaps. Merges follow each other within a word, or join any two short strings;
-lists repeat themselves and are turned round. Weights tie, nearly tie, and are sums that binary fractions hold exactly.
+Alphabets of two to four symbols force overlaps. Merges build on each other within a word, or join any two short
+strings; lists are repeated and reversed. Weights tie, nearly tie, and are sums that binary fractions hold exactly.
 Models are sound by construction: apart from those that are broken on purpose, every token that a model names is in its
-vocabulary. Stages are drawn first, and a model fits its pre-tokenizer: so the model can vanish while the stages stay.
+vocabulary. Stages are drawn first, and the model fits the pre-tokenizer, so that the model can shrink to nothing while
+the stages stay.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ from tokspec.fuzz.pipelines import varied
 Model: TypeAlias = dict[str, Any]
 
 Generated: TypeAlias = tuple[str, Model, str]
-"""The family, the model, and the symbols of which texts for it are made."""
+"""The family, the model, and the symbols for its texts."""
 
-#: Few symbols each. Some are of several bytes or units, are marks, or have another form.
+#: Alphabets of few symbols. Some symbols have several bytes or units, are marks, or have another form.
 _ALPHABETS = (
     *("a", "ab", "abc", "abcd", "ab", "abc", "ab", "abc", "aé", "aA", "àa\u0300", "a👋", "สวั", "ΑΣς", "中a", "a1"),
     *("a.b", "a b", "x\r\n", "가각", "#a", "▁a", "a\u0301\u0323", "ı\u0130i", "\U0001d400\U0001d401"),
@@ -39,7 +40,7 @@ _ALPHABET = st.sampled_from(_ALPHABETS)
 
 @cache
 def _strings(symbols: str, longest: int, most: int) -> list[str]:
-    """Return strings over symbols, the shortest first."""
+    """Return the strings over symbols, shortest first."""
     parts = tuple(dict.fromkeys(symbols))
     found = ["".join(each) for length in range(1, longest + 1) for each in product(parts, repeat=length)]
     return found[:most]
@@ -52,7 +53,7 @@ def _string(symbols: str, longest: int, most: int) -> st.SearchStrategy[str]:
 
 
 def _insert(draw: st.DrawFn, tokens: Sequence[str], others: Sequence[str]) -> list[str]:
-    """Put tokens that are not there yet before, after or among others."""
+    """Insert new tokens before, after or in the middle of others."""
     new = [token for token in dict.fromkeys(tokens) if token not in others]
     at = len(others) * draw(_HALVES) // 2
     return [*others[:at], *new, *others[at:]]
@@ -63,7 +64,7 @@ _HALVES = st.sampled_from((0, 2, 1))
 
 
 def _with_odd(draw: st.DrawFn, tokens: list[str]) -> list[str]:
-    """Put a few odd tokens into a vocabulary, seldom."""
+    """Insert a few odd tokens into a vocabulary, rarely."""
     odd = draw(_SOME_ODD)
     return _insert(draw, odd, tokens) if odd else tokens
 
@@ -73,13 +74,13 @@ _SOME_ODD = maybe(st.lists(st.sampled_from(ODD_TOKENS), min_size=1, max_size=3),
 
 # BPE
 
-#: Symbols of the longest token that is joined of any two: what is wrong shows in short ones.
+#: The most symbols of a token that joins any two others, because mistakes show in short ones.
 _LONGEST = 6
 
 
 @st.composite
 def _merges(draw: st.DrawFn, symbols: str) -> list[tuple[str, str]]:
-    """Draw merges of any two strings or tokens, such as follow each other within a word, or that double a symbol."""
+    """Draw merges: of any two strings or tokens, or that build on each other within a word, or double a symbol."""
     parts = list(dict.fromkeys(symbols))
     way = draw(_WAYS)
     if way == "doubled":
@@ -110,7 +111,7 @@ def _pairs(string: st.SearchStrategy[str]) -> st.SearchStrategy[list[tuple[str, 
     return st.lists(st.tuples(string, string), max_size=9)
 
 
-#: How a list of merges, which is not empty, is changed.
+#: How a non-empty list of merges is changed.
 _ORDERS: Mapping[str, Callable[[list[tuple[str, str]]], list[tuple[str, str]]]] = {
     "as drawn": lambda pairs: pairs,
     "reversed": lambda pairs: pairs[::-1],
@@ -125,14 +126,14 @@ _ORDER = st.sampled_from((*("as drawn",) * 7, *list(_ORDERS)[1:], "last twice"))
 _EVERY_BYTE = [from_bytes(bytes([byte])) for byte in range(256)]
 _SOME_BYTES = st.sampled_from(([], [], [], [], _EVERY_BYTE[::-1], _EVERY_BYTE))
 
-#: Kinds of models of BPE, by the one that fits their pre-tokenizer.
+#: Kinds of BPE models, by the kind that fits the pre-tokenizer.
 _KINDS_OF_BPE = {
     fitting: st.sampled_from(("plain", "plain", *(fitting,) * 6, "by ranks", "by ranks", "broken"))
     for fitting in ("plain", "bytes", "marks")
 }
 _MORE_SYMBOLS = st.sampled_from(("", "", "", " ", " \n", "  '", "é中"))
 
-#: What the unknown token may be; None means that the model has no unknown token.
+#: Values of the unknown token; None means that the model has none.
 _UNKNOWN = st.sampled_from((None, None, "[UNK]", "<unk>", "?", "a", ""))
 
 
@@ -165,14 +166,14 @@ def _bpe(draw: st.DrawFn, pre_tokenizer: str, all_bytes: bool = False) -> tuple[
         if kind == "plain" and chance(draw, 10):  # the unknown token is merged like any other
             pairs = [(unknown, tokens[-1]), *pairs]
             tokens = list(dict.fromkeys([*tokens, "".join(pairs[0])]))
-    if chance(draw, 10) and kind in ("plain", "broken"):  # where merges follow from the order, it stays
+    if chance(draw, 10) and kind in ("plain", "broken"):  # if merges follow from the order, it stays
         tokens = tokens[::-1]
     model |= {"vocabulary": tokens, "merges": [list(pair) for pair in pairs]}
     return (_break(draw, model) if kind == "broken" else model), symbols
 
 
 def _break(draw: st.DrawFn, model: Model) -> Model:
-    """Let a model name a token that it does not have (BPE-MODEL-1, BPE-MODEL-2)."""
+    """Make a model name a token that it does not have (BPE-MODEL-1, BPE-MODEL-2)."""
     if chance(draw, 40):
         return {**model, "unknown_token": "[gone]"}
     first = model["vocabulary"][0]
@@ -183,7 +184,7 @@ def _break(draw: st.DrawFn, model: Model) -> Model:
 
 
 def _bpe_of_bytes(draw: st.DrawFn, pre_tokenizer: str) -> tuple[Model, str]:
-    """Draw what implementations of tiktoken's format take: every byte, and merges that follow from the ranks."""
+    """Draw a model that tiktoken's format can express: every byte, and merges that follow from the ranks."""
     model, symbols = _bpe(draw, "byte_level", all_bytes=True)
     return {"pre_tokenizer": {"type": "byte_level"}, "decoder": {"type": "byte_level"}, **model}, symbols + " "
 
@@ -200,7 +201,7 @@ def _wordpiece(draw: st.DrawFn, pre_tokenizer: str) -> tuple[Model, str]:
     tokens = [(prefix if is_continuing else "") + word for is_continuing, word in draw(_words(symbols))]
     if chance(draw, 50):
         tokens = [*symbols, *(prefix + symbol for symbol in symbols), *tokens]
-    if chance(draw, 12):  # a search for prefixes among clusters finds none before a mark
+    if chance(draw, 12):  # a search for the prefix by grapheme clusters doesn't find it before a mark
         tokens += [prefix, f"{prefix}\u0301{symbols[0]}"]
     model: Model = {"type": "wordpiece", "vocabulary": list(dict.fromkeys(tokens))}
     if prefix != "##" or chance(draw, 20):
@@ -229,13 +230,14 @@ def _words(symbols: str) -> st.SearchStrategy[list[tuple[bool, str]]]:
 
 # Unigram
 
-#: Logarithms in halves, which tie; nearly equal ones, in single precision and not; and dear, vast and positive ones.
+#: Logarithms in halves, which tie; nearly equal ones, some equal in single precision; and large, vast and positive
+#: ones.
 _LOGARITHMS = [*(-half / 2 for half in range(1, 17)), -1 - 2**-12, -2 + 2**-12, -4 + 2**-11, -1 - 2**-25, -2 + 2**-25]
 _LOGARITHMS += [-2 - 2**-25, -4 - 2**-24, -11.0, -12.0, -14.5, -20.0, -10.0, -400.0, -800.0, 1.0, 2.5]
 _FREQUENCIES = [1, 2, 3, 4, 1, 2, 5, 7, 12, 20, 1, 100, 1, 999, 2, 0, 0.5, 2.5, 2**24, 2**24 + 1, 2**31, 2**32 + 1]
 
-#: Weights as a number for each symbol of a token and one for the whole: a quarter of the logarithms are as much as the
-#: token's symbols together, or nearly.
+#: Weights as a number for each symbol of a token and one for the whole: a quarter of the logarithms equal the sum of
+#: the token's symbols, or nearly.
 _WEIGHTS = {
     True: st.sampled_from(
         [*[(0.0, each) for each in _LOGARITHMS], *[(-1.0, 0.0), (-1.0, 2**-25), (-1.0, -(2**-25))] * 4]
@@ -264,7 +266,7 @@ def _unigram(draw: st.DrawFn, pre_tokenizer: str) -> tuple[Model, str]:
         [token, weight] for token, weight in weights.items() if kind != "marks" or "▁" not in token[1:]
     ]
     rows = rows or [["▁", -1.0 if is_log else 1]]
-    if is_log:  # no clause says that a logarithm is below 0, or that its number is not 0
+    if is_log:  # no clause says that a logarithm is below 0, or that its probability is not 0
         change = draw(_CHANGES)
         rows = [[token, change(weight)] for token, weight in rows]
     model: Model = {"type": "unigram", "tokens": rows, **({"weights": "log_probability"} if is_log else {})}
@@ -302,7 +304,7 @@ def _raised(weight: float) -> float:
 
 
 def _vast(weight: float) -> float:
-    """Multiply a weight, unless it is above 0: a product might be too large halfway then, and not at its end."""
+    """Multiply a weight unless it is above 0, because then only an intermediate product might overflow."""
     return min(weight, weight * 100)
 
 
@@ -334,7 +336,7 @@ _TEXTS = [{"sequence": "A"}, {"sequence": "B"}]
 _TEMPLATE: Model = {"type": "template", "single": _TEXTS[:1], "pair": _TEXTS, "special_tokens": []}
 _NAMED = {"name": "q", "ids": [1], "tokens": ["q"]}
 
-#: What one part of a model is replaced by, so that it contradicts itself.
+#: Replacements of one part of a model that make it contradict itself.
 _FLAWS: Sequence[tuple[Model, Model]] = (
     *((_WORDS, {"vocabulary": rows}) for rows in ([["a", 1], ["b", 0], ["a", 2]], [["a", 1], ["b", 1]])),
     (_WEIGHTED, {"tokens": [["<unk>", 1], ["a", 1], ["b", 1], ["a", 2], ["c", 1]]}),
@@ -370,7 +372,7 @@ _FLAWS: Sequence[tuple[Model, Model]] = (
     (_WORDS, {"post_processor": {**_TEMPLATE, "special_tokens": [{**_NAMED, "tokens": ["q", "r"]}]}}),
 )
 
-#: Models each of which is to be refused.
+#: Models that have to be refused.
 BROKEN: Sequence[Model] = [model | flaw for model, flaw in _FLAWS]
 
 
@@ -382,7 +384,7 @@ def _broken(draw: st.DrawFn, pre_tokenizer: str) -> tuple[Model, str]:
 
 
 def _training(draw: st.DrawFn, pre_tokenizer: str) -> tuple[Model, str]:
-    """Draw a model that is still to be trained."""
+    """Draw an untrained model."""
     model: Model = {"type": pick(draw, ("bpe", "wordpiece", "unigram"))}
     if model["type"] == "wordpiece" and (prefix := draw(_LEARNED_PREFIX)):
         model["continuing_prefix"] = prefix
@@ -398,7 +400,7 @@ def _stages_alone(draw: st.DrawFn, pre_tokenizer: str) -> tuple[Model, str]:
 
 _Making: TypeAlias = Callable[[st.DrawFn, str], tuple[Model, str]]
 
-#: Families of models, with the weight of each among the others; the simplest comes first.
+#: Families of models, with the weight of each; the simplest comes first.
 FAMILIES: Mapping[str, tuple[_Making, int]] = {
     "stages": (_stages_alone, 3),
     "bpe": (_bpe, 3),
@@ -413,7 +415,7 @@ FAMILIES: Mapping[str, tuple[_Making, int]] = {
 
 @cache
 def generated(families: tuple[str, ...] = tuple(FAMILIES), usual: int = 19) -> st.SearchStrategy[Generated]:
-    """Draw a model of one of the families, with its stages and special tokens; one in ``usual + 1`` is a usual one."""
+    """Draw a model of one of the families, with stages and special tokens; one in ``usual + 1`` is a usual pipeline."""
     return _generated(families, usual)
 
 
@@ -445,14 +447,14 @@ _EXTENSION = maybe(st.sampled_from(("parameters", "parameters", "ids")), 2)
 
 
 def _with_ids(draw: st.DrawFn, model: Model) -> Model:
-    """Return a model whose tokens have ids of their own, with holes and in another order."""
+    """Return a model whose tokens have explicit ids, with gaps and in another order."""
     if "vocabulary" not in model or "added_tokens" in model:
         return model
     size, numbering = len(model["vocabulary"]), pick(draw, [*_NUMBERINGS.values()])
     return {**model, "vocabulary": [[token, numbering(place, size)] for place, token in enumerate(model["vocabulary"])]}
 
 
-#: Ids by place and size: with holes and backwards, beyond what bytes and small caches hold, and around 2^31 and 2^32.
+#: Ids by place and size: with gaps and backwards, beyond a byte and small caches, and around 2^31 and 2^32.
 _NUMBERINGS: Mapping[str, Callable[[int, int], int]] = {
     "backwards": lambda place, size: 2 * (size - place),
     "large": lambda place, size: 120 + 3 * place,
@@ -463,14 +465,14 @@ _NUMBERINGS: Mapping[str, Callable[[int, int], int]] = {
 
 
 def _extended_bpe(draw: st.DrawFn, model: Model) -> Model:
-    """Return a model with parameters that add tokens: bytes to fall back to, a prefix, a suffix; or that need none."""
+    """Return a model with parameters that add tokens (bytes to fall back to, a prefix, a suffix), or that need none."""
     tokens, merges = model["vocabulary"], model["merges"]
     key = draw(_ADDITIONS)
     if key in ("ignore_merges", "fuse_unk"):
         return {**model, key: chance(draw, 75)}
-    if key == "dropout":  # between the two merges are left out at random
+    if key == "dropout":  # for values between 0 and 1, merges are skipped at random
         return {**model, key: int(chance(draw, 75))}
-    if key == "scores":  # some of them equal
+    if key == "scores":  # some of the scores are equal
         scores = [draw(_SCORE) for _ in tokens]
         return {**model, "merges": [], "scores": scores, **_piece_types(draw, model)}
     if key == "piece_types":
@@ -503,7 +505,7 @@ _PIECE_TYPE = st.sampled_from((*("",) * 9, "control", "user_defined", "unused"))
 
 
 def _piece_types(draw: st.DrawFn, model: Model) -> dict[str, Any]:
-    """Draw the types of some tokens, among which the unknown token is not."""
+    """Draw the types of some tokens, but not of the unknown token."""
     types: dict[str, list[str]] = {}
     for token in listed_tokens(model):
         kind = "byte" if _BYTE.fullmatch(token) else draw(_PIECE_TYPE)
@@ -513,7 +515,7 @@ def _piece_types(draw: st.DrawFn, model: Model) -> dict[str, Any]:
 
 
 def _fallback(draw: st.DrawFn) -> list[str]:
-    """Return the tokens of bytes: of a few characters, one of them perhaps without its last byte."""
+    """Return byte tokens for a few characters, one of which may lack its last byte."""
     data = "éb中\n".encode()[: 8 - draw(st.integers(0, 4))]
     return [f"<0x{byte:02X}>" for byte in dict.fromkeys(data)]
 
@@ -550,7 +552,7 @@ _SOME_SPECIAL = {ascii_only: maybe(special_tokens(ascii_only), 2) for ascii_only
 
 
 def _with_special_tokens(draw: st.DrawFn, model: Model, special: list[str]) -> Model:
-    """Return a model with special tokens, which are in its vocabulary as well, if it has one; or with added tokens."""
+    """Return a model with special tokens, which are also in its vocabulary if it has one, or with added tokens."""
     if ("vocabulary" in model or "tokens" in model) and chance(draw, 40):
         return {**model, "added_tokens": draw(added_tokens(special))}
     if "tokens" in model:

@@ -1,4 +1,4 @@
-"""Features of a model and of a request by which an implementation may answer them or refuse them as unsupported."""
+"""Features of a model and of a request that may decide whether an implementation refuses them as unsupported."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ _Model = Mapping[str, Any]
 _BYTES = frozenset(from_bytes(bytes([byte])) for byte in range(256))
 _FALLBACK = frozenset(f"<0x{byte:02X}>" for byte in range(256))
 
-#: What regular expressions are made of that not every engine knows.
+#: Parts of regular expressions that not every engine knows.
 _CONSTRUCTS = re.compile(
     r"\\p\{\^|\\P|\\p\{..+?\}|\\[hHvRxuXKGAzZbB]|\(\?[^:)]|&&|\[\^?[^\]]*\[|[+*?}]\+|[+*?}]\?|\{\d|\\[.$]|\(a|[$^.|]"
 )
 
-#: Keys of models that are distinguished by whether they are there, and those also distinguished by their value.
+#: Keys of models whose presence is a feature, and keys whose value is one too.
 _KEYS = ("special_tokens", "added_tokens", "piece_types", "scores")
 _VALUES = (
     *("unknown_token", "continuing_prefix", "end_of_word_suffix", "byte_fallback", "fuse_unk", "ignore_merges"),
     *("dropout", "weights", "max_word_length"),
 )
 
-#: Keys of parts whose values are not distinguished, and keys of inputs that are distinguished by what is in them.
+#: Keys of components whose values are no features, and keys of inputs whose content decides the features.
 _OF_ANY_VALUE = ("type", "charsmap", "single", "pair", "special_tokens", "cls", "sep")
 _OPEN = ("text", "pair", "word", "tokens", "ids", "inputs", "corpus", "vocabulary_size")
 
-#: The stage that an operation shows.
+#: The stage whose result an operation shows.
 OF_STAGES = {"normalize": "normalizer", "pre_tokenize": "pre_tokenizer", "decode": "decoder"}
 
 
@@ -62,7 +62,7 @@ def _of_parts(model: _Model) -> Iterator[str]:
 
 
 def part_features(stage: str, part: _Model, within: str = "") -> Iterator[str]:
-    """Return the features of a stage; those of the members of a sequence say that they are within one."""
+    """Return the features of a stage; those of the members of a sequence contain the name of the sequence."""
     name = f"{stage}{within} {part['type']}" if "type" in part else stage
     yield name
     for member in part.get(members_of(stage), ()):
@@ -79,7 +79,7 @@ def part_features(stage: str, part: _Model, within: str = "") -> Iterator[str]:
 
 
 def _short(value: Any) -> str:
-    """Write a value, if it is one of few; of numbers whether they are small."""
+    """Write a value if it is one of few; for a number, whether it is small."""
     if isinstance(value, bool) or value is None:
         return str(value)
     if isinstance(value, (int, float)):
@@ -127,7 +127,7 @@ _ODD = {
     "crossing mark": re.compile("(?s).▁"),
 }
 
-#: The length of a long text, and the bits of an id that every program holds.
+#: The length of a long text, and how many bits of an id every program can hold.
 _LONG, _BITS = 500, 31
 
 

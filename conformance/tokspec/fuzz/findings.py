@@ -1,4 +1,4 @@
-"""What was found: each difference once, and the known failures by which some are excused."""
+"""The findings: each difference once, and the known failures that excuse some of them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Origin = tuple[str, str]
 
 
 def origin_of(operation: str, kind: str) -> Origin:
-    """Return the origin of a difference; a model that is not refused is one for every operation.
+    """Return the origin of a difference; if a model is not refused, it is the same for every operation.
 
     >>> origin_of("decode", "not refused as invalid_model")
     ('load', 'not refused as invalid_model')
@@ -35,9 +35,9 @@ def origin_of(operation: str, kind: str) -> Origin:
 class Finding:
     """A difference: the smallest question that shows it, how it differs, and the verdict on that.
 
-    ``cause`` tells differences of one kind apart, if something is known of it. ``times`` is how often it was met;
-    ``examples`` and ``seconds`` are what a campaign had asked and taken when it was met first. ``known`` names the
-    listed case that excuses it. ``needs_others`` is whether the question is answered rightly where it is the only one.
+    ``cause`` tells differences of the same kind apart, if it is known. ``times`` is how often the difference occurred;
+    ``examples`` and ``seconds`` are the examples tried and the time spent when it first occurred. ``known`` names the
+    listed case that excuses it. ``needs_others`` is whether the answer is right if the question is the only one.
     """
 
     question: Question
@@ -52,40 +52,40 @@ class Finding:
 
     @property
     def origin(self) -> Origin:
-        """What was asked, and how the answer differs."""
+        """The operation, and how the answer differs."""
         return origin_of(self.question.operation, self.kind)
 
     @cached_property
     def components(self) -> frozenset[str]:
-        """What its model has, and so needs for the difference."""
+        """The components of its model, all of which the difference needs."""
         return components_of(self.question.model)
 
     @cached_property
     def clauses(self) -> tuple[str, ...]:
-        """The clauses that it may be about, the likeliest first."""
+        """The clauses that the finding may be about, most likely first."""
         return candidates(self.question, self.kind)
 
     @property
     def clause(self) -> str:
-        """The clause that is named."""
+        """The clause that is shown."""
         return self.clauses[0]
 
     @property
     def is_of_repetition(self) -> bool:
-        """Whether it shows only when it is asked again."""
+        """Whether the difference shows only when the same request is made again."""
         return self.kind == AGAIN
 
 
 def finding_of(question: Question, comparison: Comparison) -> Finding:
-    """Make a finding of a question whose answer differs."""
+    """Build a finding from a question whose answer differs."""
     if comparison.result is None:
-        raise ValueError("only what differs is a finding")
+        raise ValueError("a result that does not differ is not a finding")
     return Finding(question, comparison.kind, comparison.result)
 
 
 @dataclass
 class Findings:
-    """Findings, of which no two have the same origin and the same components."""
+    """Findings; no two have the same origin and the same components."""
 
     found: list[Finding] = field(default_factory=list)
 
@@ -96,7 +96,7 @@ class Findings:
         return len(self.found)
 
     def add(self, finding: Finding) -> Finding:
-        """Add a finding; of two that are one the smaller question stays. Returns what is kept."""
+        """Add a finding, and return the one that is kept: of two equal ones, that with the smaller question."""
         for known in self.found:
             if (known.origin, known.components) == (finding.origin, finding.components):
                 known.times += finding.times
@@ -108,14 +108,14 @@ class Findings:
         return finding
 
     def explains(self, operation: str, kind: str, components: frozenset[str]) -> Finding | None:
-        """Return the finding that a difference may well be once more: its model has all that the finding's needs."""
+        """Return the finding that probably explains a difference, whose model has all components of the finding's."""
         origin = origin_of(operation, kind)
         return next((each for each in self.found if each.origin == origin and each.components <= components), None)
 
 
 @dataclass(frozen=True)
 class KnownCause:
-    """How a listed case fails: its operation, its manner of failing, its clauses, and what its model has."""
+    """How a listed case fails: its operation, its manner of failing, its clauses, and the components of its model."""
 
     case: str
     operation: str
@@ -124,7 +124,7 @@ class KnownCause:
     components: frozenset[str]
 
     def excuses(self, finding: Finding) -> bool:
-        """Say whether a finding has the same cause.
+        """Return whether a finding has the same cause.
 
         It fails in the same manner at the same operation, may be about a clause of the case, and needs nothing in its
         model that the model of the case lacks.
@@ -135,7 +135,7 @@ class KnownCause:
 
 
 def known_causes(file: Path | None, fixtures: Path | None = None, today: date | None = None) -> list[KnownCause]:
-    """Return how the cases fail that a file of known failures lists.
+    """Return how the cases in a file of known failures fail.
 
     Raises:
         DataError: the file is wrong, names what is not a case, or has an entry whose date is past.
@@ -158,8 +158,9 @@ def _cause(case: Case, verdict: str) -> KnownCause:
 
 
 def _manner(verdict: str) -> str:
-    """Return how something fails: another answer and a refusal that is not due are one, which of them it is hangs on
-    the model.
+    """Return how something fails.
+
+    A wrong answer and a wrong refusal are the same, because the model decides which of them it is.
     """
     return "fail" if verdict == "error" else verdict
 

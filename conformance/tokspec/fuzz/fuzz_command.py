@@ -1,4 +1,4 @@
-"""``tokspec fuzz``: look for what no case asks."""
+"""``tokspec fuzz``: search for differences that no case tests."""
 
 from __future__ import annotations
 
@@ -40,50 +40,67 @@ if TYPE_CHECKING:
     from tokspec.fuzz.checker import Checker
     from tokspec.fuzz.findings import Finding
 
-#: How long a campaign is without a budget, in seconds.
+#: The seconds of a campaign without a budget.
 _DEFAULT_SECONDS = 60.0
 
 _OPTIONS = [
     click.option(
-        "--seconds", type=Finite(0, DAY), help="End after so long; 60 unless a budget is given; 0 only replays."
+        "--seconds",
+        type=Finite(0, DAY),
+        help="Seconds after which to stop, 60 unless you give --examples; 0 only replays saved findings.",
     ),
     click.option(
         "--examples",
         type=POSITIVE,
-        help="End after this many examples: models with all that they are asked, or texts of a pattern.",
+        help="Number of examples after which to stop: models with all their requests, or texts of a pattern.",
     ),
-    click.option("--seed", type=click.IntRange(min=0), help="Of all that is random; printed, to be given again."),
+    click.option(
+        "--seed",
+        type=click.IntRange(min=0),
+        help="Seed of the random choices. Each run prints its seed, so that you can repeat it.",
+    ),
     click.option(
         "--only",
         metavar="FAMILY",
-        help="Draw these models alone: stages, bpe, bpe-bytes, wordpiece, unigram, wordlevel, training or broken.",
+        help="Draw only these models: stages, bpe, bpe-bytes, wordpiece, unigram, wordlevel, training or broken.",
     ),
     click.option(
         "--pattern",
         metavar="PATTERN",
-        help="Ask all short texts of the characters that this regular expression tells apart, or a published pattern: "
+        help="Try all short texts of the characters that this pattern tells apart: a regular expression, or one of "
         "gpt2, llama3, cl100k, o200k, qwen, deepseek, tekken, kimi or gemma.",
     ),
     click.option(
         "--untrusted",
         is_flag=True,
-        help="Ask for texts that spell special tokens where none is allowed: none is to become one.",
+        help="Try texts that spell special tokens where none is allowed, and report those that become one.",
     ),
     click.option(
-        "--against", metavar="IMPLEMENTATION", help="Compare with this one, named likewise, instead of the reference."
+        "--against",
+        metavar="IMPLEMENTATION",
+        help="Compare with this implementation, named as for --impl, instead of the reference.",
     ),
-    click.option("--replay", multiple=True, type=FILE, metavar="FOLDER", help="First ask what was saved there."),
-    click.option("--save", "folder", type=FILE, metavar="FOLDER", help="Write each finding there, as a fixture."),
-    click.option("--database", type=FILE, metavar="FOLDER", help="Where findings are kept for the next run."),
-    click.option("--no-database", is_flag=True, help="Keep nothing, and ask nothing that was kept."),
+    click.option(
+        "--replay", multiple=True, type=FILE, metavar="FOLDER", help="First replay the findings saved in this folder."
+    ),
+    click.option(
+        "--save", "folder", type=FILE, metavar="FOLDER", help="Write each finding to this folder as a fixture."
+    ),
+    click.option("--database", type=FILE, metavar="FOLDER", help="Folder in which to keep findings for the next run."),
+    click.option("--no-database", is_flag=True, help="Keep no findings, and replay none that were kept."),
     click.option(
         "--known-failures",
         type=FILE,
         metavar="FILE.yaml",
-        help="Excuse findings that have the same cause as a case that is listed there.",
+        help="Excuse findings that have the same cause as a case that this file lists.",
     ),
-    click.option("--fixtures", type=FILE, metavar="FOLDER", help="Where --known-failures has its cases from."),
-    click.option("--show", type=COUNT, default=10, show_default=True, help="How many findings to show."),
+    click.option(
+        "--fixtures",
+        type=FILE,
+        metavar="FOLDER",
+        help="Fixtures with the cases of --known-failures, instead of the suite's own.",
+    ),
+    click.option("--show", type=COUNT, default=10, show_default=True, help="Number of findings to show."),
     click.option("--counts", "with_counts", is_flag=True, help="Count the requests of each operation and family."),
 ]
 
@@ -97,23 +114,23 @@ def _options(command: Command) -> Command:
 @choices_option
 @_options
 def fuzz_command(show: int, with_counts: bool, **options: Any) -> int:
-    """Compare an implementation with the reference on models and texts made at random.
+    """Compare an implementation with the reference on random models and texts.
 
     \b
     tokspec fuzz --impl tokenizers                      for a minute
     tokspec fuzz --impl tokenizers --seed 7 --only bpe  models of one family, the same ones each time
-    tokspec fuzz --impl "node adapter.mjs" --save found keep what differs, as fixtures
+    tokspec fuzz --impl "node adapter.mjs" --save found keep the findings, as fixtures
     tokspec fuzz --impl "./lexer" --pattern cl100k      all short texts, for one pre-tokenizer
     tokspec fuzz --impl tokenizers --untrusted          whether a text becomes a special token
 
-    What differs is shrunk and shown once. What the implementation declares as a choice, or does not support, is not a
-    finding.
+    Each difference is shrunk and shown once. A choice that the implementation declares, or a request that it does not
+    support, is not a finding.
 
-    Exit status: 0 if nothing new was found, 1 if something was, 2 if the suite could not do its work, 130 after an
-    interruption, which shows what was found until then.
+    Exit status: 0 if nothing new was found, 1 if something was, 2 if the search could not run, 130 after an
+    interruption, in which case the findings until then are shown.
     """
     with TemporaryDirectory() as folder:
-        os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", folder)  # or it leaves .hypothesis in the current folder
+        os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", folder)  # or it writes .hypothesis to the current folder
         try:
             import hypothesis  # noqa: F401
         except ModuleNotFoundError:
@@ -129,7 +146,7 @@ class _FuzzProgress(Bar):
         self.budget = budget
 
     def columns(self) -> tuple[ProgressColumn, ...]:
-        """Leave out the count: a budget of seconds has none."""
+        """Leave out the count, which a budget of seconds doesn't have."""
         from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
 
         return TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
@@ -143,7 +160,7 @@ class _FuzzProgress(Bar):
 
 @dataclass
 class _Fuzzing:
-    """The options of a campaign: what they mean, what is shown of it, and what is left of it."""
+    """The options of a campaign, and how it is run, shown and saved."""
 
     target: Target
     choices: tuple[str, ...]
@@ -162,10 +179,10 @@ class _Fuzzing:
     known_failures: Path | None
 
     def run(self, show: int, with_counts: bool) -> int:
-        """Look, show what was found, write it, and return the exit status.
+        """Run the campaign, show and save its findings, and return the exit status.
 
         Raises:
-            DataError: an option is wrong, something cannot be opened, or what was found and shown cannot be written.
+            DataError: an option is wrong, something cannot be opened, or a finding that was shown cannot be written.
         """
         from tokspec.fuzz.display import count_lines, total
         from tokspec.fuzz.findings import known_causes, mark_known
@@ -174,7 +191,7 @@ class _Fuzzing:
         refuse_blank("--against", self.against)
         if self.untrusted and (self.pattern is not None or self.against is not None):
             option = "--pattern" if self.against is None else "--against"
-            raise DataError(f"asks one implementation for texts that it draws; leave out {option}", key="--untrusted")
+            raise DataError(f"tries texts that it draws on one implementation; leave out {option}", key="--untrusted")
         self._refuse_beside_pattern(with_counts)
         seed = SystemRandom().randrange(2**32) if self.seed is None else self.seed
         families, causes = self._families(), known_causes(self.known_failures, self.fixtures)
@@ -196,13 +213,13 @@ class _Fuzzing:
             if with_counts:
                 _say(count_lines(campaign))
             _say(self._described(campaign, fresh, seed, show))
-            with ExitStack() as last:  # shown though something cannot be written
+            with ExitStack() as last:  # shown even if something cannot be written
                 last.callback(click.echo, "\n".join([*campaign.summary(), total(campaign, name)]))
                 self._save(fresh, there, name, checker)
         return self._status(campaign, fresh)
 
     def _refuse_beside_pattern(self, with_counts: bool) -> None:
-        """Refuse what is of models that are drawn where all texts of a pattern are asked."""
+        """Refuse options for drawing models together with a pattern, all of whose texts are tried."""
         given = {
             "--seed": self.seed is not None,
             "--only": self.only is not None,
@@ -213,7 +230,7 @@ class _Fuzzing:
         }
         option = next((option for option, is_given in given.items() if is_given), None)
         if option and self.pattern is not None:
-            raise DataError(f"asks all texts in their order, and nothing is drawn; leave out {option}", key="--pattern")
+            raise DataError(f"tries all texts in order, and draws nothing; leave out {option}", key="--pattern")
 
     def _campaign(
         self,
@@ -246,7 +263,7 @@ class _Fuzzing:
             return tuple(FAMILIES)
         if self.only.partition(":")[0] in FAMILIES and ":" in self.only:
             raise DataError(
-                f"{self.only!r} has a number, and models have none; give --seed and --examples", key="--only"
+                f"{self.only!r} has a number, but families have no numbers; give --seed and --examples", key="--only"
             )
         if self.only not in FAMILIES:
             question = did_you_mean(self.only, FAMILIES)
@@ -269,7 +286,7 @@ class _Fuzzing:
         return Budget(seconds, self.examples)
 
     def _there(self) -> Mapping[str, Case]:
-        """See that what is found can be written, and return the cases that are there already."""
+        """Make sure that findings can be written, and return the cases that exist already."""
         from tokspec.fuzz.saving import read_cases, refuse_unwritable
 
         for folder in filter(None, (self.folder, self._database)):
@@ -277,7 +294,7 @@ class _Fuzzing:
         return read_cases(self.folder) if self.folder else {}
 
     def _checker(self, sessions: ExitStack) -> Checker:
-        """Open all that is asked, to be closed with the sessions."""
+        """Open both sides, to be closed with ``sessions``."""
         from tokspec.fuzz.checker import Checker, Rival, Side, open_side
         from tokspec.fuzz.untrusted import Guard
         from tokspec.judge.verdicts import effective_choices
@@ -301,7 +318,7 @@ class _Fuzzing:
         return None if self.no_database or self.pattern is not None else self.database or Path(".tokspec-fuzz")
 
     def _kept_in(self, name: str) -> Path | None:
-        """Name the folder of what is kept: what differs from one oracle, or under some choices, need not elsewhere."""
+        """Return the folder of the database: findings depend on the oracle and the choices, so each has its own."""
         from tokspec.fuzz.campaign import database_folder
 
         if self._database is None:
@@ -316,10 +333,10 @@ class _Fuzzing:
 
         for finding in fresh if self.folder else ():
             if finding.is_of_repetition:
-                click.echo(f"not written: {one_line(finding)}: shows only when it is asked again")
+                click.echo(f"not written: {one_line(finding)}: shows only when the request is repeated")
                 continue
             if finding.needs_others:
-                click.echo(f"not written: {one_line(finding)}: shows only after other questions")
+                click.echo(f"not written: {one_line(finding)}: shows only after other requests")
                 continue
             case = there.get(case_id(finding))
             if case is not None:
@@ -331,7 +348,7 @@ class _Fuzzing:
             try:
                 click.echo(f"wrote {save(finding, self.folder or Path(), name, right, who)}")
             except FileExistsError as error:  # a person gave the case another id
-                click.echo(f"there already, and left as it is: {error.filename}")
+                click.echo(f"already exists, and is left as it is: {error.filename}")
 
     def _described(self, campaign: Campaign, fresh: Sequence[Finding], seed: int, show: int) -> Iterator[str]:
         from tokspec.fuzz.display import finding_lines, one_line
@@ -346,7 +363,7 @@ class _Fuzzing:
                 yield f"known: {visible(finding.known)}: {one_line(finding)}"
 
     def _again(self, finding: Finding, seed: int) -> str:
-        """Write the command that finds it again: from the database, what was saved, or the seed."""
+        """Write the command that reproduces a finding: from the database, a saved case, or the seed."""
         is_drawn = self.no_database and finding.examples > 0
         given: list[tuple[str, object]] = [
             *(("--choice", choice) for choice in self.choices),
@@ -367,19 +384,19 @@ class _Fuzzing:
         return f"tokspec fuzz{self.target.arguments()}{words}"
 
     def _status(self, campaign: Campaign, fresh: Sequence[Finding]) -> int:
-        """Return the exit status: 0 only if something was alike, and all that differs is known."""
+        """Return the exit status: 0 only if something was the same, and all differences are known."""
         if campaign.interrupted:
             click.echo("interrupted", err=True)
             return INTERRUPTED
         if len(campaign.findings) or not campaign.is_short:
             return 1 if fresh else 0
         if campaign.tally.answered:
-            return 1  # and the summary says that it shows nothing
+            return 1  # the summary says that this shows nothing
         said = "no example was answered"
         if campaign.checker.oracle.fault:
             said += f"; {visible(shorten(campaign.checker.oracle.fault))}"
         if self.seconds == 0 and self.pattern is None:
-            said = "--seconds 0 asks only what --replay names or the database keeps, and there is nothing"
+            said = "--seconds 0 replays only what --replay names or the database keeps, and there is nothing"
         click.echo(click.style(f"{said}; a run that shows nothing is not a pass", fg="red"))
         return 1
 
@@ -391,7 +408,7 @@ def _say(lines: Iterator[str]) -> None:
 
 @contextmanager
 def _startable(target: Target) -> Iterator[None]:
-    """Say of what does not start how to find out why."""
+    """Explain how to find out why an implementation does not start."""
     try:
         yield
     except AdapterFault as fault:

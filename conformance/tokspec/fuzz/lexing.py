@@ -1,8 +1,8 @@
-"""Exhaustive lexing: all short texts of one character for each class of characters that a pattern tells apart.
+"""Exhaustive lexing: all short texts over one character from each class of characters that a pattern tells apart.
 
-They are asked shortest first, each written in three ways: with the most readable characters, with some beyond ASCII,
-and with some beyond U+FFFF. All texts of all characters that ``pattern_classes`` has are asked too, each length of
-them when there are fewer than of the next length of the classes.
+The shortest texts come first, each written in three ways: with the most readable characters, with some beyond ASCII,
+and with some beyond U+FFFF. The texts over all characters that ``pattern_classes`` selects are tried too, each length
+of them when there are fewer such texts than texts of the next length over the classes.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from tokspec.fuzz.findings import Finding, Findings, finding_of
 from tokspec.fuzz.pattern_classes import Lexicon
 from tokspec.protocol.messages import Answer, is_unsupported
 
-#: How many texts are asked at once at most, and for how many seconds: the budget is looked at between them.
+#: How many texts are sent at once at most, and for how many seconds; the budget is checked between these blocks.
 _AT_ONCE, _BLOCK_SECONDS = 256, 0.5
 
-#: After how many texts that ended the program, or by which it hung, no more are asked.
+#: How many texts may end or hang the program before the campaign ends.
 _MOST_DEADLY = 5
 
 
 class Lexing(Campaign):
-    """A campaign that asks ``pre_tokenize`` of all texts of the classes of a pattern, shortest first.
+    """A campaign that pre-tokenizes all texts over the classes of a pattern, shortest first.
 
-    ``lengths`` counts the texts of each length. Of differences those of one cause are one finding: the first
-    alternative of the pattern that matches where the pieces part, and how the piece is wrong.
+    ``lengths`` counts the texts of each length. Differences with the same cause are one finding. A cause is the first
+    alternative of the pattern that matches where the pieces diverge, and how the piece is wrong.
 
     Raises:
         DataError: the implementation does not offer the operation, or refuses the pattern.
@@ -52,7 +52,7 @@ class Lexing(Campaign):
         self._by_cause, self._deadly, self._at_once = dict[tuple[str, str], Finding](), list[str](), 1
 
     def run(self, given_first: Sequence[Question] = ()) -> Findings:
-        """Ask until the budget is spent, or somebody interrupts; nothing is given first."""
+        """Try texts until the budget is spent, or somebody interrupts; ``given_first`` is not used."""
         try:
             for length, is_of_members in self._jobs():
                 before = self.tally.examples
@@ -60,7 +60,7 @@ class Lexing(Campaign):
                     break
                 self._length_done[is_of_members] = length
                 if self.tally.examples == before or not (self.tally.answered or len(self.findings)):
-                    break  # every text has one in it by which the program ended, or nothing is answered
+                    break  # every text contains one that ends the program, or nothing is answered
         except KeyboardInterrupt as interruption:
             if type(interruption) is not KeyboardInterrupt:
                 raise
@@ -68,7 +68,7 @@ class Lexing(Campaign):
         return self.findings
 
     def _jobs(self) -> Iterator[tuple[int, bool]]:
-        """Return which texts to ask, the fewest first: a length, and whether of all members or of the classes."""
+        """Return the sets of texts to try, smallest first: a length, and whether over all members or the classes."""
         ways, size, members = len(self.lexicon.ways), len(self.lexicon.classes), len(self.lexicon.members)
         of_classes = ((ways * max(2, size) ** length, length, False) for length in count(1))
         of_members = ((max(2, members) ** length, length, True) for length in count(1))
@@ -77,7 +77,7 @@ class Lexing(Campaign):
                 yield length, is_of_members
 
     def _texts(self, length: int, is_of_members: bool) -> Iterator[str]:
-        """Return all texts of a length that were not asked before."""
+        """Return all texts of a length that were not tried before."""
         asked = list(map(set, self.lexicon.ways)) if is_of_members and length <= self._length_done[False] else []
         for characters in [self.lexicon.members] if is_of_members else self.lexicon.ways:
             for text in map("".join, product(characters, repeat=length)):
@@ -86,7 +86,7 @@ class Lexing(Campaign):
             asked.append(set(characters))
 
     def _ask_all(self, texts: Iterable[str]) -> bool:
-        """Ask texts block by block, and say whether there was time for all of them."""
+        """Try texts block by block, and return whether there was time for all of them."""
         rest = iter(texts)
         while block := list(islice(rest, self._at_once)):
             if self._is_over():
@@ -99,7 +99,7 @@ class Lexing(Campaign):
                 if self._is_over():
                     return False
                 compared = list(self.checker.compare(self.model, list(map(self._asked, left))))
-                for text, (_, comparison) in zip(left, compared, strict=False):  # what hangs ends it early
+                for text, (_, comparison) in zip(left, compared, strict=False):  # a text that hangs ends the list early
                     self._tell_one(text, comparison)
                 left = left[len(compared) :]
             if is_cut:
@@ -110,14 +110,14 @@ class Lexing(Campaign):
         return True
 
     def _survived(self, texts: Sequence[str]) -> list[str]:
-        """Leave out texts that have one in them by which the program ended."""
+        """Leave out texts that contain one that ended the program."""
         return [text for text in texts if not any(each in text for each in self._deadly)]
 
     def _asked(self, text: str) -> Asked:
         return "pre_tokenize", {"text": text}
 
     def _tell_one(self, text: str, comparison: Comparison) -> None:
-        """Count what came of a text, and add what differs."""
+        """Count the result of a text, and add it to the findings if it differs."""
         self.tally.examples += 1
         self.lengths[len(text)] += 1
         self._count("pre_tokenize", comparison)
@@ -149,7 +149,7 @@ class Lexing(Campaign):
         return Question(self.model, *self._asked(text))
 
     def _key(self, comparison: Comparison) -> tuple[str, str]:
-        """Return the kind of a difference, and its cause: the alternative where the pieces part, and what is wrong."""
+        """Return the kind of a difference, and its cause: the alternative where pieces diverge, and what is wrong."""
         result = comparison.result
         if result is None or comparison.kind != "pieces" or not isinstance(result.reply, Answer):
             return comparison.kind, ""
@@ -165,26 +165,26 @@ class Lexing(Campaign):
     def _is_over(self) -> bool:
         return len(self._deadly) >= _MOST_DEADLY or super()._is_over()
 
-    # What is said
+    # Messages
 
     @property
     def is_short(self) -> bool:
-        """Whether not even the shortest texts were all asked, or none was answered."""
+        """Whether not even all of the shortest texts were tried, or none was answered."""
         return not any(self._length_done.values()) or super().is_short
 
     def summary(self) -> list[str]:
-        """Say how many texts of each length were asked, and of which all were: that is what is proved."""
+        """Say how many texts of each length were tried, and for which lengths all were: these are proved."""
         counts = ", ".join(f"{number} of length {length}" for length, number in sorted(self.lengths.items()))
-        lines = [f"texts asked: {counts or 'none'}"]
+        lines = [f"texts tried: {counts or 'none'}"]
         classes, members = f"{len(self.lexicon.classes)} classes", f"{len(self.lexicon.members)} characters"
         if not any(self._length_done.values()):
-            return [*lines, f"proved: nothing, for not all texts of 1 of {classes} were asked; give more --seconds"]
+            return [*lines, f"proved: nothing, because not all texts of 1 of {classes} were tried; give more --seconds"]
         of_all = f", and of up to {self._length_done[True]} of {members}" if self._length_done[True] else ""
-        what = "proved" if self.tally.answered == self.tally.examples else "asked, and not all alike"
+        what = "proved" if self.tally.answered == self.tally.examples else "tried, and not all alike"
         lines += [f"{what}: all texts of up to {max(self._length_done.values())} of {classes}{of_all}"]
         deadly = ", ".join(map(compact, self._deadly))
         if deadly:
-            lines.append(f"but for longer texts with one of these in them, which ended the program: {deadly}")
+            lines.append(f"except longer texts that contain one of these, which ended the program: {deadly}")
         if len(self._deadly) >= _MOST_DEADLY:
             lines.append(f"given up after {_MOST_DEADLY} texts that ended the program")
         return lines

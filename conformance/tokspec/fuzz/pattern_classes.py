@@ -1,12 +1,14 @@
-"""The classes of characters that a pattern tells apart, and the characters that stand for each of them.
+"""The classes of characters that a pattern tells apart, and the characters that represent each class.
 
-The sets of a pattern, which are its characters, classes and properties and what its anchors look at, part all
-characters into classes: no set tells two of one class apart. One character stands for a class. Added to it are those
-that lexers written by hand get wrong: one of each general category and of each answer that the predicates of languages
-give, such as a letter that is numeric, one beyond ASCII and one beyond U+FFFF, all of a small class, what has the same
-case folding, such as ``S`` and ``ſ`` for ``s``, and some that libraries are known to get wrong.
+The sets of a pattern (its characters, classes and properties, and the characters that its anchors look at) divide all
+characters into classes: no set tells two characters of one class apart. One character represents a class. Others are
+added that hand-written lexers get wrong: one for each general category and for each answer that the predicates of
+programming languages give, such as a letter that is numeric, one beyond ASCII and one beyond U+FFFF, all members of a
+small class, characters with the same case folding, such as ``S`` and ``ſ`` for ``s``, and some that libraries are known
+to get wrong.
 
-Surrogates are left out: they are not text. A pattern that tells characters apart by anything else than sets is refused.
+Surrogates are left out, because they are not text. A pattern that tells characters apart by other means than sets is
+refused.
 """
 
 from __future__ import annotations
@@ -28,23 +30,23 @@ from tokspec.base.errors import DataError
 from tokspec.fuzz.characters import has_newer, is_recent
 from tokspec.suite.fixtures import load_suite
 
-#: The cases that have the published patterns.
+#: The cases that contain the published patterns.
 PUBLISHED = {
     name.replace("-", ""): f"published-{name}"
     for name in ("gpt-2", "cl100k", "o200k", "llama-3", "qwen", "deepseek", "tekken", "kimi", "gemma")
 }
 
-#: A class of at most this many characters is asked with all of them.
+#: All characters of a class are tried if it has at most this many.
 _SMALL = 10
 
-#: Characters that libraries take for white space, or do not, and letters that tables of ranges lack.
+#: Characters that only some libraries take for white space, and letters that tables of ranges lack.
 _DOUBTFUL = "\v\x1c\x85\u180e\u200b\u3000\ufeff中한"
 
 
 class CharacterClass(NamedTuple):
     """Characters that no set of a pattern tells apart.
 
-    ``members`` are those that are asked, the most readable one first; ``sets`` are the sets that have them, as the
+    ``members`` are those that are tried, the most readable one first; ``sets`` are the sets that contain them, as the
     pattern writes them.
     """
 
@@ -54,12 +56,12 @@ class CharacterClass(NamedTuple):
 
     @property
     def written(self) -> str:
-        """The member that is asked in each of the three ways: readable, beyond ASCII, beyond U+FFFF."""
+        """The member that is used in each of the three ways: readable, beyond ASCII, beyond U+FFFF."""
         middle = next((each for each in self.members if "\x7f" < each <= "\uffff"), self.members[-1])
         return self.members[0] + middle + next((each for each in self.members if each > "\uffff"), self.members[-1])
 
     def __str__(self) -> str:
-        """Describe it in a line.
+        """Describe the class in one line.
 
         >>> str(CharacterClass("sSſ", 3, ("[sdmt]",)))
         '"s"  3 characters, beyond ASCII: [sdmt]; also "S" "ſ"'
@@ -81,17 +83,17 @@ class Lexicon:
 
     @property
     def members(self) -> str:
-        """All characters that are asked."""
+        """All characters that are tried."""
         return "".join(each.members for each in self.classes)
 
     @property
     def ways(self) -> list[str]:
-        """The characters that stand for all classes, in each of the ways of writing them."""
+        """The characters that represent all classes, in each of the three ways."""
         ways = zip(*(each.written for each in self.classes), strict=True)
         return list(dict.fromkeys("".join(way) for way in ways))
 
     def lines(self) -> Iterator[str]:
-        """Return the classes, one a line."""
+        """Return the classes, one per line."""
         yield f"{len(self.classes)} classes, {len(self.members)} characters are asked"
         yield from (f"  {each}" for each in self.classes)
         yield ""
@@ -101,7 +103,8 @@ def read_lexicon(pattern: str, options: Mapping[str, str]) -> Lexicon:
     r"""Return the classes of a regular expression, or of a published pattern that a word names, under some choices.
 
     Raises:
-        DataError: no pattern has the name, or the pattern has what the specification or this module does not know.
+        DataError: no pattern has the name, or the pattern has parts that the specification or this module does not
+            know.
 
     >>> [each.members for each in read_lexicon("'[st]|[^']", {}).classes][:2]
     ["'", 'st']
@@ -128,7 +131,7 @@ def _source(pattern: Mapping[str, str]) -> str:
 
 
 def _classes(sets: Mapping[str, str]) -> list[CharacterClass]:
-    """Return the classes, in the order of their sets: those of the first set first."""
+    """Return the classes in the order of their sets, starting with those of the first set."""
     text = "".join(map(chr, chain(range(0xD800), range(0xE000, sys.maxunicode + 1))))
     compiled = [regex.compile(written, regex.VERSION1) for written in sets]
     runs = [regex.compile(f"{written}+", regex.VERSION1).finditer(text) for written in sets]
@@ -147,7 +150,7 @@ def _classes(sets: Mapping[str, str]) -> list[CharacterClass]:
 
 
 def _members(characters: str, doubtful: Container[str]) -> str:
-    """Return the characters of a class that are asked: old ones, which all versions of Unicode treat alike.
+    """Return the characters of a class that are tried: old ones, which all versions of Unicode treat alike.
 
     >>> _members("'", ""), _members("".join(map(chr, range(97, 123))) + "éªé\U00010428", "z")
     ("'", 'azªé𐐨')
@@ -166,5 +169,5 @@ def _members(characters: str, doubtful: Container[str]) -> str:
 
 
 def _told_apart(character: str) -> Hashable:
-    """What the predicates of programming languages say of a character: 㐅 is a letter, and numeric."""
+    """Return what the predicates of programming languages say about a character: 㐅 is a letter, and numeric."""
     return character.isalpha(), character.isnumeric(), character.isdigit(), character.isspace(), character.isprintable()

@@ -1,7 +1,7 @@
-"""The whole pipelines that are usual: BERT's, those of GPT-2, Llama 2 and Llama 3, and T5's, with small vocabularies.
+"""The usual whole pipelines: those of BERT, GPT-2, Llama 2, Llama 3 and T5, with small vocabularies.
 
-Each is a start from which drawing varies: a stage is left out, or is another one. A port that knows one pipeline only,
-and refuses the parts of it, is met by these. Tokens of control are special tokens, added tokens, or only tokens.
+Draws start from each of them and vary it: a stage is left out or replaced. A port that accepts only one whole pipeline,
+and refuses its parts, is reached by these. Control tokens are special tokens, added tokens, or ordinary tokens.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ _T5: Model = {
     "decoder": _MARKS,
 }
 
-#: Whole pipelines by the family that they are of, with the control tokens before and after a text.
+#: Whole pipelines by their family, with the control tokens before and after a text.
 PIPELINES: Mapping[str, Sequence[tuple[Model, Sequence[str]]]] = {
     "wordpiece": ((_BERT, ("[CLS]", "[SEP]")),),
     "bpe-bytes": (
@@ -110,7 +110,7 @@ _CORE = ("type", "vocabulary", "merges", "tokens", "weights", "unknown_token")
 
 @cache
 def starts(family: str) -> Sequence[Model]:
-    """Return models of a family to begin from: the usual ones, whole, with tokens around a text, and bare.
+    """Return models of a family to start from: the usual pipelines, with tokens around a text, and bare.
 
     >>> [sorted(model)[:2] for model in starts("wordpiece")]
     [['decoder', 'normalizer'], ['decoder', 'normalizer'], ['decoder', 'normalizer'], ['type', 'vocabulary']]
@@ -189,11 +189,11 @@ def varied(draw: st.DrawFn, families: tuple[str, ...]) -> tuple[str, Model, str]
 
 _AROUND = ("normalizer", "pre_tokenizer", "decoder", "post_processor")
 
-#: Which of those stages are kept: none is the simplest, all are usual, and sometimes one is left out.
+#: Which of these stages are kept: none is the simplest choice, all is the usual one, and sometimes one is left out.
 _WITHOUT_ONE = [[stage for stage in _AROUND if stage != absent] for absent in _AROUND]
 _KEPT = st.sampled_from([[], *[_AROUND] * 12, *_WITHOUT_ONE])
 
-#: The smallest models of each type, to which a pipeline's own may shrink, and how often they are drawn.
+#: The smallest models of each type, to which the model of a pipeline may shrink, and how often they are drawn.
 _TINY: Mapping[str, Model] = {
     "bpe": {"type": "bpe", "vocabulary": ["a"], "merges": []},
     "wordpiece": {"type": "wordpiece", "vocabulary": ["a"]},
@@ -201,7 +201,7 @@ _TINY: Mapping[str, Model] = {
 }
 _IS_TINY = st.sampled_from((True, *(False,) * 9))
 
-#: Which key lists the control tokens, and what puts them around a text.
+#: The key that lists the control tokens, and the post-processor that puts them around a text.
 _SURROUNDING = st.tuples(
     st.sampled_from(("", "special_tokens", "added_tokens")), st.sampled_from(("", "template", "bert"))
 )

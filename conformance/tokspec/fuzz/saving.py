@@ -1,8 +1,8 @@
-"""Findings as fixtures, and back: what is saved is read by the strict loader, shown and run like any case.
+"""Findings as fixtures, and back: a saved finding is read by the strict loader, shown and run like any case.
 
-Nobody has verified what was saved: the oracle gave the answer, and no two implementations were asked to agree. The
-fixture says so where its truth comes from, in its tags and in its reason, until a person writes there what is right. It
-is right for every implementation: an answer that depends on choices is given for each of their options.
+Nobody has verified a saved case: the oracle gave the answer, without the agreement of a second implementation. The
+fixture says so in its source, its tags and its reason, until a person writes there what is right. The case applies to
+every implementation, because an answer that depends on choices is given for each of their options.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Outcome = Mapping[str, Any]
 
 
 def save(finding: Finding, folder: Path, who: str, outcome: Outcome, oracle: str = "the reference") -> Path:
-    """Write a finding into its own file; ``who`` is the implementation that differs from the oracle.
+    """Write a finding to its own file; ``who`` is the implementation that differs from the oracle.
 
     Raises:
         FileExistsError: it is there already.
@@ -55,10 +55,10 @@ def save(finding: Finding, folder: Path, who: str, outcome: Outcome, oracle: str
 
 
 def refuse_unwritable(folder: Path) -> None:
-    """Refuse a folder in which no file could be written. Nothing is made yet: there may be nothing to write.
+    """Refuse a folder in which no file can be written. Nothing is created yet, because there may be nothing to write.
 
     Raises:
-        DataError: it is a file, lies below one, or must not be written to.
+        DataError: it is a file, is below one, or must not be written to.
 
     >>> refuse_unwritable(Path("not there yet"))
     """
@@ -70,7 +70,7 @@ def refuse_unwritable(folder: Path) -> None:
 
 
 def read_cases(folder: Path) -> Mapping[str, Case]:
-    """Return the cases that a folder holds already, so that none is written into it a second time.
+    """Return the cases in a folder, so that none is written there a second time.
 
     Raises:
         DataError: something in it is not a fixture, and would keep all that is written from being read.
@@ -84,7 +84,7 @@ def read_cases(folder: Path) -> Mapping[str, Case]:
         return load_suite(folder).cases
     except DataError as error:
         raise DataError(
-            f"holds what is not a fixture: {error}; correct it, or give another folder", str(folder)
+            f"contains something that is not a fixture: {error}; correct it, or give another folder", str(folder)
         ) from None
 
 
@@ -95,18 +95,18 @@ def case_id(finding: Finding) -> str:
 
 
 def _given(finding: Finding, longest: int = 200) -> str:
-    """Say what the implementation did, in short: the field that differs, or how it ended."""
+    """Describe the implementation's reply briefly: the field that differs, or how it ended."""
     reply, result = finding.result.reply, finding.result
     if isinstance(reply, Answer) and finding.kind in reply.result:
         shown = compact(reply.result[finding.kind])
         return f"gives the {finding.kind} {shown if len(shown) <= longest else shown[:longest] + ' …'}"
     if isinstance(reply, Refused):
         return f"refuses it as {reply.reason}"
-    return f"comes to {result.verdict.value}: {result.detail[:longest]}"
+    return f"ends with {result.verdict.value}: {result.detail[:longest]}"
 
 
 def read_questions(folder: Path) -> list[Question]:
-    """Read what was saved, or any other fixtures, as questions.
+    """Read saved findings, or any other fixtures, as questions.
 
     Raises:
         DataError: the folder has no fixtures, or one of them is wrong.
@@ -116,11 +116,10 @@ def read_questions(folder: Path) -> list[Question]:
 
 
 def right_by_choice(question: Question, kind: str = "") -> Outcome:
-    """Return what the reference answers, under every option of the choices on which that depends.
+    """Return the reference's answer, for every option of the choices on which it depends.
 
-    Of an encoding it has the tokens, ids and spans, and the field that differs: ``kind``.
-
-    Where any of equally probable segmentations is right, all of them are listed.
+    An encoding has only the tokens, ids and spans, and the field that differs, ``kind``. If any of several equally
+    probable segmentations is right, all of them are listed.
 
     >>> right_by_choice(Question({}, "decode", {"ids": []}))
     {'expect': {'text': ''}}
@@ -134,15 +133,15 @@ def _right(question: Question, fields: Sequence[str], choices: Mapping[str, str]
 
 
 def _fields(question: Question, kind: str) -> Sequence[str]:
-    """Return the fields that a case of encoding expects: the rest makes it long, and no difference.
+    """Return the fields that a case of encoding expects; the others would only make it longer.
 
-    Spans of a pair need the field that says in which text they count.
+    Spans of a pair need the field that says to which text they refer.
     """
     return ("tokens", "ids", "spans", *(["sequence_ids"] if "pair" in question.input else []), kind)
 
 
 def _trim(outcome: Outcome, fields: Sequence[str]) -> Outcome:
-    """Leave out the fields of encodings that nobody asked about."""
+    """Keep only the wanted fields of encodings."""
     if "by_choice" in outcome:
         ((name, options),) = outcome["by_choice"].items()
         return {"by_choice": {name: {option: _trim(inner, fields) for option, inner in options.items()}}}
@@ -152,7 +151,7 @@ def _trim(outcome: Outcome, fields: Sequence[str]) -> Outcome:
     return {"expect": {key: value for key, value in expected.items() if key in fields}}
 
 
-#: Most segmentations that an outcome lists; an outcome with more stays unchanged.
+#: The most segmentations that an outcome lists; an outcome with more stays unchanged.
 _MOST_TIED = 32
 
 

@@ -1,8 +1,7 @@
-"""What models are asked, as strategies: texts, corpora, and a model with all its requests.
+"""Strategies for the inputs of models: texts, corpora, and a model with all its requests.
 
-They are what ``tokspec fuzz`` draws, and what ``tokspec.testing`` offers to the tests of a port. Models are plain
-values in the neutral form of ``fixtures/README.md``; :func:`tokspec.formats.write` makes files of them that tokenizers
-load.
+``tokspec fuzz`` draws from them, and ``tokspec.testing`` offers them to the tests of a port. Models are plain values in
+the neutral form of ``fixtures/README.md``; :func:`tokspec.formats.write` writes them as files that tokenizers load.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ _Model: TypeAlias = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Example:
-    """A model of a family, and all that it is asked."""
+    """A model of a family, and all its requests."""
 
     family: str
     model: _Model
@@ -62,16 +61,16 @@ def _damaged(special: Sequence[str]) -> list[str]:
     return found
 
 
-#: Parts of texts that belong to no model.
+#: Parts of texts that don't depend on the model.
 _MORE = ("b", "A", "x", ".", "\u0301", "1", "\n")
 
-#: Odd parts; of a list as long as theirs Hypothesis prefers the first two hundred.
+#: Odd parts; in a list as long as this one, Hypothesis prefers the first two hundred.
 _ODD = st.sampled_from(ODD)
 _SOME_ODD = st.tuples(_ODD, _ODD, _ODD)
 
 
 def _parts(tokens: Sequence[str], special: Sequence[str], symbols: str, odd: Sequence[str]) -> list[str]:
-    """Return the parts of texts: letters and tokens of a model, and one in five something odd."""
+    """Return parts of texts: letters and tokens of a model, and for one in five something odd."""
     of_special = ((40, special), (30, _damaged(special))) if special else ()
     return weighted((70, symbols), (70, tokens), (22, " "), *of_special, (24, _MORE), (50, odd))
 
@@ -88,7 +87,7 @@ _IN_TEXTS = ("string", "content", "delimiter", "replacement", "prefix", "suffix"
 
 
 def _parameters(part: Any) -> Iterator[str]:
-    """Return what the parameters of a stage, or of its members, say of texts."""
+    """Return the strings that may occur in a text among the parameters of a stage or its members."""
     for key, value in part.items() if isinstance(part, Mapping) else enumerate(part) if isinstance(part, list) else ():
         if isinstance(value, str):
             yield from (value,) if key in _IN_TEXTS else ()
@@ -106,7 +105,7 @@ def _special_of(model: _Model) -> list[str]:
 
 _ALONE = st.lists(_ODD, max_size=8)
 
-#: Two odd parts out of all, x and y, next to letters.
+#: Two odd parts, x and y, next to letters.
 _FRAMES = st.lists(
     st.tuples(
         st.sampled_from(
@@ -126,7 +125,7 @@ def _stretch(row: Sequence[str], start: int, length: int, glue: str) -> str:
     return glue.join(row[start : start + length])
 
 
-#: Stretches of rows of parts that are alike.
+#: Stretches of rows of similar parts.
 _STRETCHES = st.lists(
     st.builds(
         _stretch,
@@ -141,14 +140,14 @@ _STRETCHES = st.lists(
 
 @cache
 def _letters(symbols: str) -> st.SearchStrategy[tuple[list[str], list[str]]]:
-    """Draw short and long texts of letters alone: those with anything odd are refused where nothing is unknown."""
+    """Draw short and long texts of letters alone; without an unknown token, texts with anything odd are refused."""
     short, long = st.text(symbols, max_size=12), st.text(symbols, min_size=4, max_size=16)
     return st.tuples(st.lists(short, max_size=5), st.lists(long, max_size=4))
 
 
 def _texts(draw: st.DrawFn, model: _Model, symbols: str) -> list[str]:
     short, long = draw(_letters(symbols))
-    found = [*short, *long]  # the plainest come first: where a model is refused no more are asked
+    found = [*short, *long]  # the plainest come first, because no more are tried if a model is refused
     found += ["".join(parts) for parts in pick_lists(draw, _parts_for(draw, model, symbols), 5, 0, 8)]
     letters = {"a": symbols[0], "b": symbols[-1]}
     found += [frame.format(x=one, y=other, **letters) for frame, one, other in draw(_FRAMES)]
@@ -159,10 +158,10 @@ def _texts(draw: st.DrawFn, model: _Model, symbols: str) -> list[str]:
 
 # Corpora
 
-#: Counts: small ones that tie, others that do not, and those at which 24, 31, 32 and 53 bits end.
+#: Counts: small ones that tie, others that do not, and those at the limits of 24, 31, 32 and 53 bits.
 _COUNTS = (1, 1, 2, 1, 2, 3, 4, 5, 1, 2, 1, 3, 7, 12, 100, 0, 2**24 + 1, 2**31 - 1, 2**31, 2**32 + 1)
 
-#: Counts that occur together in a corpus: none but 0, and those that single precision, 31, 32 and 53 bits confuse.
+#: Counts that occur together in a corpus: only 0, and those that single precision, 31, 32 and 53 bits confuse.
 _NEAR_COUNTS = (
     (0,),
     (0, 0, 2),
@@ -173,12 +172,13 @@ _NEAR_COUNTS = (
     (2**53 - 1, 1, 2**52),
 )
 
-#: Words that look like prefixes or tokens, sort differently elsewhere, are of several units, or name what objects have.
+#: Words that look like prefixes or tokens, sort differently elsewhere, have several units, or are names that every
+#: object has.
 _ODD_WORDS = (
     *("#", "####", "##a", "a##b", "[UNK]", "Zz", "aZ", "é", "\U00010000", "\uffee", "👋🏽", "e\u0301", "\r\n", "a1"),
     *("b20", "c07", *NAMES, *ODD_TOKENS),
 )
-#: Characters of a text of a corpus: what is learned from longer ones is more than a reply holds.
+#: The most characters of a text in a corpus, because a model that is trained on longer ones exceeds a reply.
 _LONGEST = 60
 
 
@@ -190,7 +190,7 @@ def _corpus(draw: st.DrawFn, model: _Model, symbols: str) -> dict[str, Any]:
     words = ["".join(some) for some in pick_lists(draw, parts, 9, 1, 8)]
     counts = pick(draw, ((_COUNTS,) * 9 + _NEAR_COUNTS))
     drawn = [(word, pick(draw, counts)) for word in words]
-    totals = accumulate(count for _, count in drawn)  # of words that a normalizer makes one; PROTO-7 bounds it
+    totals = accumulate(count for _, count in drawn)  # for words that a normalizer makes equal; PROTO-7 bounds them
     return {"words": [[*row] for row, total in zip(drawn, totals, strict=True) if total < 2**53]}
 
 
@@ -201,12 +201,12 @@ def _as_bytes(data: bytes) -> tuple[str, ...]:
     return tuple(f"<0x{byte:02X}>" for byte in data)
 
 
-#: Bytes of characters, whole, in part and beyond the last one; and bytes that are written too long, or never occur.
+#: Bytes of characters, whole, in part and beyond the last one; overlong encodings, and bytes that never occur.
 _CHARACTERS = [*(text.encode() for text in "é來😀\uffff\ufeff\U0001fffe"), "😀".encode()[:2], "😀".encode()[2:]]
 _CHARACTERS += [b"\xc0\x80", b"\xe0\x9f\xbf", b"\xf0\x80\x80\x80", b"\xed\xa0\x80", b"\xf4\x90\x80\x80"]
 _CHARACTERS += [b"\xc1\xbf", b"\xf5", b"\xe0\x80", b"\xff", b"\xe4\xbe"]
 
-#: Tokens that a decoder may meet, by its type, or several in a row: marks, prefixes, bytes of characters.
+#: Tokens that a decoder may encounter, by its type, alone or in a row: marks, prefixes, bytes of characters.
 _Decoded: TypeAlias = str | tuple[str, ...]
 _DECODED: Mapping[str, Sequence[_Decoded]] = {
     "byte_level": (*map(from_bytes, _CHARACTERS), *("Ġ", "<é>", "<Ġa>", "<|Ġ|>", "中", "€", "\ud800")),
@@ -263,7 +263,7 @@ def _encoding(draw: st.DrawFn, model: _Model, symbols: str) -> Iterator[Asked]:
             yield "encode_parts", {"parts": [{"text": asked}, ids, {"text": asked, "trusted": True}]}
 
 
-#: What acts on whole encodings, which are asked in pairs, in batches and without added tokens then.
+#: Components that act on whole encodings, for which requests have pairs, batches and no special tokens, too.
 _ASSEMBLED = {"post_processor", "truncation", "padding", "added_tokens"}
 
 
@@ -287,7 +287,7 @@ def _decoding(draw: st.DrawFn, model: _Model, symbols: str) -> Iterator[Asked]:
     own += [part for text in _parameters(model.get("decoder", {})) for part in (text, f"{text}a", f"a{text}") * 3]
     plain = weighted((100, listed), (100, own), (56, _ANY_DECODED)) if listed or own else [*_ANY_DECODED]
     decoded = [*plain * 2, *_ANY_DECODED, *_SINGLE_BYTES]
-    for parts in pick_lists(draw, decoded, 4, 0 if listed else 1, 5):  # without a model, no tokens ask nothing
+    for parts in pick_lists(draw, decoded, 4, 0 if listed else 1, 5):  # without a model, an empty list tests nothing
         tokens = [token for each in parts for token in ((each,) if isinstance(each, str) else each)]
         yield "decode", {"tokens": tokens}
     if not listed:
@@ -308,7 +308,7 @@ def _decoding(draw: st.DrawFn, model: _Model, symbols: str) -> Iterator[Asked]:
 def _streaming(
     draw: st.DrawFn, ids: Sequence[int], tokens: Sequence[str], skipping: Mapping[str, bool]
 ) -> Iterator[Asked]:
-    """Ask for a stream that is ended: its ids in steps, some of them a prompt; and for one with stops."""
+    """Return requests for a stream with an end, with ids in steps, some of them a prompt, and for one with stops."""
     first, second = sorted((draw(st.integers(0, len(ids))), draw(st.integers(0, len(ids)))))
     steps = {"id_steps": [ids[first:second], [], *([id] for id in ids[second:])]}
     prompt = {"prompt": ids[:first]} if first else {}
@@ -329,17 +329,17 @@ def _ids_of(model: _Model) -> list[int]:
 
 
 def _ids(ids: Sequence[int]) -> list[int]:
-    """Return ids: of tokens, seldom just beyond the last one, and as seldom one that 32 bits do not hold."""
+    """Return ids: of tokens, rarely just beyond the last one, and as rarely one that 32 bits cannot hold."""
     beyond = [max(ids) + more for more in range(1, 7)]
     return weighted((250, ids), (6, beyond), (6, [ids[0] + 2**32, ids[-1] + 2**32]))
 
 
-#: Where scores start; most requests do not say.
+#: The initial scores; most requests have none.
 _INITIAL_SCORE = st.sampled_from((*({},) * 6, *({"initial_score": score} for score in (0, 1, 1, -2.5))))
 
 
 def _segmenting(draw: st.DrawFn, model: _Model, symbols: str) -> Iterator[Asked]:
-    """Ask for what can be seen of segmentations and losses; words are so short that all segmentations can be listed."""
+    """Return requests that inspect segmentations and losses; words are short, so all segmentations can be listed."""
     listed = listed_tokens(model)
     short = [token for token in listed if len(token) < 5]
     parts = weighted((150, symbols), (90, short), (16, ("x", ".", "!", "-")))
@@ -369,7 +369,7 @@ def _training(draw: st.DrawFn, model: _Model, symbols: str) -> Iterator[Asked]:
             yield operation, {**corpus, **more}
 
 
-#: The first rows alone of what is counted, steps of training that are done already, and the size of what is trained.
+#: How many of the counted rows to return, how many training steps are done already, and the size of the trained model.
 _FIRST = st.sampled_from((*({},) * 6, *({"first": count} for count in range(4))))
 _STEPS = st.sampled_from((*({"steps": count} for count in range(12)), {"steps": -1}, {}, {}, {}))
 _SIZE = st.integers(0, 21)
@@ -439,7 +439,7 @@ def _draw_example(
     family, model, symbols = draw(generated(families) if survey is None else _answered(families, survey))
     found = _asked(draw, model, symbols) if family != "broken" else ()
     requests = [asked for asked in found if asked[0] in operations]
-    if not requests:  # a model that is to be refused, and the simplest example, are asked something too
+    if not requests:  # a model that has to be refused, and the simplest example, need a request too
         wanted = ("encode",) if family == "broken" and "encode" in operations else ("normalize", "encode")
         wanted = wanted if listed_tokens(model) else ("normalize",)
         wanted = wanted if operations.intersection(wanted) else ("pre_tokenize",)
@@ -447,13 +447,13 @@ def _draw_example(
     return Example(family, model, requests)
 
 
-#: Where something is refused, a usual pipeline is drawn one time in this number plus one.
+#: If something is refused, a usual pipeline is drawn one time in this number plus one.
 _OFTEN_USUAL = 1
 
 
 @st.composite
 def _answered(draw: st.DrawFn, families: tuple[str, ...], survey: Survey) -> Generated:
-    """Draw a model, and change it until it has nothing that was refused."""
+    """Draw a model, and change it until it has no refused feature."""
     turn = draw(st.integers(0, 59))
     family, model, symbols = draw(generated(survey.open_families(families), _OFTEN_USUAL))
     return family, dict(survey.fit(family, model, turn)), symbols
@@ -465,14 +465,14 @@ def _examples(families: tuple[str, ...], operations: frozenset[str]) -> st.Searc
 
 
 def answered_examples(families: Sequence[str], operations: Sequence[str], survey: Survey) -> st.SearchStrategy[Example]:
-    """Draw examples of what was answered."""
+    """Draw examples from what an implementation answered in a survey."""
     return _draw_example(tuple(families), frozenset(operations), survey)
 
 
 def examples(
     families: Sequence[str] = tuple(FAMILIES), operations: Sequence[str] = all_operations()
 ) -> st.SearchStrategy[Example]:
-    """Draw a model with all that it is asked, of the operations given.
+    """Draw a model with all its requests for the given operations.
 
     >>> from hypothesis import given, settings
     >>> @settings(max_examples=10, database=None, derandomize=True)
@@ -500,7 +500,7 @@ def models(families: Sequence[str] = tuple(FAMILIES)) -> st.SearchStrategy[_Mode
 
 @st.composite
 def models_with_texts(draw: st.DrawFn, families: Sequence[str] = tuple(FAMILIES)) -> tuple[_Model, str]:
-    """Draw a model and a text that is made for it; one model in three is a whole pipeline, such as BERT's.
+    """Draw a model and a text for it; one model in three is a whole pipeline, such as BERT's.
 
     >>> from hypothesis import given, settings
     >>> @settings(max_examples=10, database=None, derandomize=True)
@@ -510,13 +510,13 @@ def models_with_texts(draw: st.DrawFn, families: Sequence[str] = tuple(FAMILIES)
     ...     assert model["type"] in ("wordpiece", "bpe")
     >>> test_my_tokenizer_loads_every_model()
     """
-    foreign = draw(_FOREIGN)  # first, so that they stay while the model shrinks
+    foreign = draw(_FOREIGN)  # drawn first, so that they stay while the model shrinks
     _, model, symbols = draw(generated(tuple(families), 2))
     own = pick_some(draw, _parts(_own_tokens(model), _special_of(model), symbols, ()), 0, 8)
     return model, "".join(chain(*zip_longest(own, foreign, fillvalue="")))
 
 
-#: Parts of no model, odd ones and plainer ones.
+#: Parts that don't depend on the model, odd ones and plainer ones.
 _FOREIGN = st.lists(st.sampled_from([*(*_MORE, "é") * 20, *ODD]), max_size=3)
 
 

@@ -1,9 +1,9 @@
-"""A survey of what an implementation answers, before anything is drawn: then only that is drawn.
+"""A survey of what an implementation answers, so that only such examples are drawn.
 
-What ``hello`` and the formats rule out is never sent. Of the rest each family of models is asked about usual models
-until one is answered; then about this one with each component, parameter and oddity of tokens by itself, and with each
-operation and option. What no reply but ``unsupported`` came to is left out of what is drawn. A refusal of two parts
-together is not seen by this: an example that has both is asked, and counted as refused.
+Requests that ``hello`` and the formats rule out are never sent. For each family, the survey tries usual models until
+one is answered; then this model with each component, parameter and oddity of tokens by itself, and with each operation
+and option. Features for which every reply was ``unsupported`` are not drawn. The survey does not notice that two parts
+are refused only together: an example with both is sent, and counted as refused.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ _TRAINING = frozenset(operation.name for operation in OPERATIONS if not operatio
 
 
 def declares_all(hello: Hello) -> bool:
-    """Whether nothing that is drawn can be ruled out: every model can be sent."""
+    """Return whether every model that is drawn can be sent."""
     return hello.formats[:1] == ("tokspec",) and all(covers(hello.components, name) for name in component_names())
 
 
 def declared(hello: Hello, model: _Model, requests: Sequence[Asked]) -> list[Asked]:
-    """Leave out what ``hello`` and the formats rule out: it would not be sent.
+    """Leave out requests that ``hello`` and the formats rule out, because they would not be sent.
 
-    A model that is still to be trained is for those that train.
+    Untrained models are only for implementations that train.
     """
     if "type" in model and not listed_tokens(model) and not _TRAINING.intersection(hello.operations):
         return []
@@ -69,11 +69,11 @@ def declared(hello: Hello, model: _Model, requests: Sequence[Asked]) -> list[Ask
 
 @dataclass(frozen=True)
 class Survey:
-    """What an implementation answers, and refuses as unsupported, by family.
+    """What an implementation answers and what it refuses as unsupported, by family.
 
-    ``answered`` are usual models of which something was answered, ``refused`` the features that no reply but
-    ``unsupported`` came to, of families of which something was answered. Families of which everything was refused,
-    or ruled out, are ``closed``, with the number of requests that were refused.
+    ``answered`` are the usual models for which something was answered; ``refused`` are the features for which every
+    reply was ``unsupported``, in families for which something was answered. Families for which everything was refused
+    or ruled out are ``closed``, with the number of refused requests.
     """
 
     hello: Hello
@@ -86,7 +86,7 @@ class Survey:
         return tuple(family for family in families if family not in self.closed) or families
 
     def worth_asking(self, family: str, model: _Model, requests: Sequence[Asked]) -> list[Asked]:
-        """Leave out what is refused, or the option that is."""
+        """Leave out requests that are refused, or only the option that is."""
         refused, found = self.refused.get(family, frozenset()), list[Asked]()
         if not refused.isdisjoint(model_features(model)):
             return []
@@ -96,9 +96,9 @@ class Survey:
         return found
 
     def fit(self, family: str, model: _Model, turn: int) -> _Model:
-        """Change a model, a part at a time, until nothing in it is refused, or no change helps.
+        """Change a model, one part at a time, until nothing in it is refused, or no change helps.
 
-        ``turn`` says from which of the models that were answered parts are taken first.
+        ``turn`` selects the answered model whose parts are tried first.
         """
         answered = self.answered.get(family, ())
         if not answered:
@@ -117,14 +117,14 @@ class Survey:
         return model
 
     def _faults(self, family: str, model: _Model) -> int:
-        """Count what speaks against asking about a model."""
+        """Count the reasons not to send a model."""
         found = len(undeclared(self.hello, model)) + len(self.refused[family] & model_features(model))
         is_bare = "type" in model and not listed_tokens(model)
         found += is_bare and model["type"] in self.hello.other_trainers
         return found or isinstance(write_model(self.hello, model), Refused)
 
 
-#: Keys that a model may lose, and those that belong together.
+#: Keys that a model may lose, and keys that belong together.
 _LOSSES = (
     *("special_tokens", "added_tokens", "unknown_token", "max_word_length", "continuing_prefix", "end_of_word_suffix"),
     *("ignore_merges", "dropout", "fuse_unk", "byte_fallback", "piece_types", "scores"),
@@ -134,7 +134,7 @@ _OPTIONAL = {row.name: [each.name for each in row.parameters if each.default is 
 
 
 def _changes(model: _Model, others: Sequence[_Model]) -> Iterator[_Model]:
-    """Return models with one part less, or with a part of another model; the smallest changes first."""
+    """Return models with one part fewer, or with a part of another model; the smallest changes first."""
     present = [stage for stage in STAGES if stage in model]
     for stage in present:
         part = model[stage]
@@ -157,7 +157,7 @@ def _changes(model: _Model, others: Sequence[_Model]) -> Iterator[_Model]:
     yield from others
 
 
-#: What an input may do without.
+#: The optional keys of an input.
 _OPTIONS = (
     *("pair", "add_special_tokens", "allowed_special", "disallowed_special", "skip_special_tokens"),
     *("steps", "first", "min_frequency", "prompt", "beside", "stop_ids", "keep_stop", "initial_score"),
@@ -165,7 +165,7 @@ _OPTIONS = (
 
 
 def _less(asked: Asked) -> Iterator[Asked]:
-    """Return a request, the same without each of its options, and without any."""
+    """Return a request, then the same without each of its options, and without all of them."""
     operation, input = asked
     options = [key for key in _OPTIONS if key in input]
     for left_out in ((), *((key,) for key in options), options):
@@ -174,7 +174,7 @@ def _less(asked: Asked) -> Iterator[Asked]:
 
 @dataclass
 class _Replies:
-    """The features that were answered, those that were refused as unsupported, and how often there was which reply."""
+    """The features that were answered, those that were refused as unsupported, and counts of replies by kind."""
 
     answered: set[str] = field(default_factory=set)
     refused: set[str] = field(default_factory=set)
@@ -182,9 +182,9 @@ class _Replies:
 
 
 class _Surveyor:
-    """Asks one family after another; what a stage's parameters are is asked of the first one that has the component.
+    """Surveys one family after another; the parameters of a component are tried in the first family that has it.
 
-    Of stages of which one family was refused nothing, the next are not asked.
+    If nothing of a stage was refused for one family, the stage is not tried for the next ones.
     """
 
     def __init__(self, hello: Hello, ask: _Ask, is_over: Callable[[], bool]) -> None:
@@ -192,7 +192,7 @@ class _Surveyor:
         self.of_values, self._values_of, self._in_full = _Replies(), set[str](), set[str]()
 
     def take(self, replies: _Replies, model: _Model, requests: Sequence[Asked] = ()) -> set[str]:
-        """Ask, note the replies, and return of which kinds they are: an empty set if nothing could be asked."""
+        """Make requests, note the replies, and return their kinds; an empty set if nothing could be requested."""
         requests = [] if self._is_over() else declared(self.hello, model, requests or _plain(model))
         kinds = set[str]()
         for asked, reply in self._ask(model, requests) if requests else ():
@@ -205,7 +205,7 @@ class _Surveyor:
         return kinds
 
     def vary(self, replies: _Replies, base: _Model) -> None:
-        """Ask about a model that was answered with each operation and option, and each other part by itself."""
+        """Try an answered model with each operation and option, and with each other part by itself."""
         self.take(replies, base, [*_requests(base)])
         for model in _variations(base):
             self.take(replies, model)
@@ -230,7 +230,7 @@ class _Surveyor:
 
 
 def survey(hello: Hello, ask: _Ask, families: Sequence[str], is_over: Callable[[], bool]) -> Survey:
-    """Ask about every component, parameter, operation and option; ``is_over`` says when there is no more time."""
+    """Try every component, parameter, operation and option; ``is_over`` returns whether the time is up."""
     surveyor, found = _Surveyor(hello, ask, is_over), dict[str, _Replies]()
     answered, closed = dict[str, list[_Model]](), dict[str, int]()
     for family in families:
@@ -250,7 +250,7 @@ def survey(hello: Hello, ask: _Ask, families: Sequence[str], is_over: Callable[[
 
 
 def _usual(family: str) -> list[_Model]:
-    """Return models of a family to begin from: whole pipelines, and what operations are tried with."""
+    """Return models of a family to start from: whole pipelines, and models to try operations with."""
     if family == "training":
         return [{"type": kind} for kind in ("bpe", "wordpiece", "unigram")]
     if family == "wordlevel":
@@ -269,9 +269,9 @@ def _bases(answered: Sequence[_Model]) -> list[_Model]:
 
 @cache
 def _parts() -> Mapping[str, Sequence[tuple[str, _Model, Sequence[_Model]]]]:
-    """Return the components of each stage: name, with as little as it needs, and with each value worth telling.
+    """Return the components of each stage: the name, the smallest form, and a form for each value worth trying.
 
-    Those are worth telling that have a feature which none before them has.
+    A value is worth trying if it has a feature that no earlier one has.
     """
     seen, found = set[str](), dict[str, list[tuple[str, _Model, Sequence[_Model]]]]()
     for stage in STAGES:
@@ -291,7 +291,7 @@ def _parts() -> Mapping[str, Sequence[tuple[str, _Model, Sequence[_Model]]]]:
 
 
 def _values(row: Component, parameter: Parameter) -> Sequence[Any]:
-    """Return the values of a parameter; a sequence has each other component of its stage alone."""
+    """Return the values of a parameter; for a sequence, each other component of its stage alone."""
     if row.type != "sequence":
         return values_of(row, parameter)
     others = (each for each in rows_of(row.stage) if each.type != "sequence")
@@ -305,7 +305,7 @@ def _first(row: Component, parameter: Parameter) -> Any:
     return _values(row, parameter)[0]
 
 
-#: The stages that matter where something is trained.
+#: The stages that matter for training.
 _OF_TRAINING = ("normalizer", "pre_tokenizer")
 
 _FLAGS = tuple({key: value} for key in ("ignore_merges", "fuse_unk", "byte_fallback") for value in (True, False))
@@ -313,7 +313,7 @@ _AFFIXES = ({"continuing_prefix": "##"}, {"continuing_prefix": "@"}, {"end_of_wo
 
 
 def _variations(base: _Model) -> Iterator[_Model]:
-    """Return a model with each parameter and each oddity of its tokens by itself."""
+    """Return a model with each parameter, and with each oddity of its tokens, by itself."""
     tokens = listed_tokens(base)
     allowed = {each.name for each in row_of("model", base.get("type", "")).parameters}
     keys: list[dict[str, Any]] = [*_FLAGS, *_AFFIXES, {"dropout": 0}, {"dropout": 1}, {"max_word_length": 2}]
@@ -346,7 +346,7 @@ def _variations(base: _Model) -> Iterator[_Model]:
 
 
 def _plain(model: _Model) -> list[Asked]:
-    """Return what a model is asked to see whether it is supported: what shows each of its parts."""
+    """Return the requests that show whether a model is supported, one for each of its parts."""
     tokens = listed_tokens(model)
     found: list[Asked] = [("encode", {"text": "ab"})] if tokens else []
     found += [(name, {"text": "ab"}) for name in ("normalize", "pre_tokenize") if OF_STAGES[name] in model]
@@ -359,7 +359,7 @@ def _trained(model: _Model) -> dict[str, Any]:
     return size | ({"initial_size": 6, "fraction": 0.5} if model["type"] == "unigram" else {})
 
 
-#: Values of options, each of which is asked by itself.
+#: Values of options, each of which is tried by itself.
 _VALUES: Mapping[str, Sequence[Any]] = {
     "pair": ("b",),
     **dict.fromkeys(("add_special_tokens", "skip_special_tokens"), (True, False)),
@@ -372,12 +372,12 @@ _VALUES: Mapping[str, Sequence[Any]] = {
 }
 
 
-#: What is drawn for a decoder of bytes alone.
+#: The operations that are drawn only for a byte-level decoder.
 _OF_BYTES = ("decode_bytes", "decode_with_offsets")
 
 
 def _requests(model: _Model) -> Iterator[Asked]:
-    """Return each operation that is there for a model, plain and with each of its options by itself."""
+    """Return each operation that applies to a model, plain and with each of its options by itself."""
     kind, is_bare = model.get("type", ""), "type" in model and not listed_tokens(model)
     some = [*ids_of(model).values()][-2:]
     options = {**_VALUES, **{key: [some[:1]] for key in ("prompt", "beside", "stop_ids")}}
@@ -392,7 +392,7 @@ def _requests(model: _Model) -> Iterator[Asked]:
 
 
 def _inputs(operation: Operation, model: _Model, ids: Sequence[int]) -> Sequence[dict[str, Any]]:
-    """Return inputs of an operation, the plainest first; of one that is to have ids none if a model has no tokens."""
+    """Return inputs of an operation, the plainest first; none if it needs ids and the model has no tokens."""
     takes, name = {**operation.takes, **operation.may_take}, operation.name
     corpora = [{"words": [["ab", count]]} for count in (2, 0, 2**31)] + [{"words": []}, {"texts": ["ab"]}]
     if name == "encode_parts":

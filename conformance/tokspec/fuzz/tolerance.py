@@ -1,8 +1,8 @@
-"""What the specification leaves open: an expected result in which whatever is open is taken from the answer given.
+"""What the specification leaves open: the expected result, with all open values copied from the given answer.
 
-Open are spans of added characters, alone or first (PRE-1, ENC-3), characters that versions of Unicode treat differently
-(TERM-6), which of equally probable segmentations is given (UNI-SEG-3), which rank of a merge listed twice counts
-(`bpe_merge_order`), and what depends on numbers that are too close to call (TERM-5).
+It leaves open the spans of added characters, alone or first (PRE-1, ENC-3), characters that versions of Unicode treat
+differently (TERM-6), which of several equally probable segmentations is given (UNI-SEG-3), which rank of a merge that
+is listed twice counts (`bpe_merge_order`), and results that depend on numbers that are too close to call (TERM-5).
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ _Span: TypeAlias = tuple[int, int]
 
 @dataclass(frozen=True)
 class Answers:
-    """A request with the oracle's result and the one that was given.
+    """A request with the oracle's result and the given one.
 
-    ``choices`` are those of the judged implementation; ``ask`` asks the oracle something else, and returns an empty
-    result where it refuses.
+    ``choices`` are those of the judged implementation; ``ask`` makes another request to the oracle, and returns an
+    empty result if it refuses.
     """
 
     model: Mapping[str, Any]
@@ -41,7 +41,7 @@ class Answers:
 
 
 def allowed(answers: Answers) -> Result | None:
-    """Return the result to expect of an answer, given the answer; None if no clause says which it is.
+    """Return the expected result, adapted to the given answer where it is open; None if no clause defines it.
 
     >>> right, given = {"pieces": [["▁", 0, 0]]}, {"pieces": [["▁", 0, 1]]}
     >>> allowed(Answers({}, "pre_tokenize", {"text": " a"}, right, given, {"offset_unit": "code_point"}, max))
@@ -63,7 +63,7 @@ def allowed(answers: Answers) -> Result | None:
 
 
 def _allowed_batch(answers: Answers) -> Result | None:
-    """Return what is expected of each encoding of a batch."""
+    """Return the expected result for a batch, encoding by encoding."""
     mine, other = answers.right["encodings"], answers.given.get("encodings")
     if not isinstance(other, list) or len(mine) != len(other):
         return answers.right
@@ -76,7 +76,7 @@ def _allowed_batch(answers: Answers) -> Result | None:
 
 # Spans
 
-#: What ``bert`` sets apart (NORM-BERT-3): the spaces that it puts around one may end a token, and begin the next.
+#: The characters that ``bert`` sets apart (NORM-BERT-3): the spaces around one may end a token and begin the next.
 _IDEOGRAPH = re.compile(
     "[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002a6df\U0002a700-\U0002ceaf\U0002f800-\U0002fa1f]"
 )
@@ -103,7 +103,7 @@ def _with_open_spans(answers: Answers) -> Result:
 
 
 def _are_added(answers: Answers, rows: Sequence[Any], first: int) -> list[bool]:
-    """Say which rows are of added characters alone: their spans are empty before any is trimmed (POST-BYTE-1)."""
+    """Return which rows have only added characters: their spans are empty even before trimming (POST-BYTE-1)."""
     part = answers.model.get("post_processor", {})
     if answers.operation == "encode" and part.get("type") in ("byte_level", "roberta"):
         model = {**answers.model, "post_processor": {**part, "trim_offsets": False}}
@@ -122,17 +122,18 @@ def _is_open(span: Sequence[int], seen: Any, first: int, is_added: bool, starts:
 
 
 def _keeps_added_spaces(model: Mapping[str, Any]) -> bool:
-    """Say whether spaces that ``bert`` adds may get into tokens: no stage drops them, or one makes marks of them."""
+    """Return whether spaces that ``bert`` adds may get into tokens: no stage drops them, or one marks them."""
     cuts = str(model.get("pre_tokenizer"))
     drops, marks = "'bert'" in cuts or "'whitespace_split'" in cuts, "'byte_level'" in cuts or "'metaspace'" in cuts
     return (marks or not drops) and "'bert'" in str(model.get("normalizer"))
 
 
 def _moved(text: str, unit: str, way: int) -> Iterator[_Span]:
-    """Return where a token may start or end instead, if it covers the space next to an ideograph as well.
+    """Return where a token may start or end instead if it also covers the space next to an ideograph.
 
-    With ``way`` 1 these are places after an ideograph, with its start, where the next token may start; with -1 places
-    before one, with its end, where the token before may end. Between them are characters that may be removed.
+    With ``way`` 1, these are the places after an ideograph, paired with its start, where the next token may start; with
+    -1, the places before one, paired with its end, where the token before may end. Between them are characters that may
+    be removed.
     """
     length = UNITS[unit]
     for place in (match.start() for match in _IDEOGRAPH.finditer(text)):
@@ -147,7 +148,7 @@ def _moved(text: str, unit: str, way: int) -> Iterator[_Span]:
 
 
 def _of_bpe(answers: Answers) -> Result | None:
-    """Allow what the last places of merges that are listed twice lead to, where any place may count."""
+    """Allow the result of using the last place of merges that are listed twice, if any place may count."""
     choices, given = answers.choices, answers.given
     merges = [tuple(pair) for pair in answers.model.get("merges", ())]
     is_open = choices["bpe_merge_order"] == "lowest_rank" and choices["bpe_pairs"] == "listed"
@@ -159,7 +160,8 @@ def _of_bpe(answers: Answers) -> Result | None:
     return None if is_other else answers.right
 
 
-#: What WordPiece's scores decide, which are quotients of counts (WP-TRAIN-3), and the largest count whose are exact.
+#: Operations that depend on WordPiece's scores, which are quotients of counts (WP-TRAIN-3), and the largest count with
+#: exact scores.
 _BY_SCORES = ("train", "training_trace", "training_state", "best_pair", "pair_scores")
 _EXACT_COUNT = 2**25
 
@@ -170,7 +172,7 @@ def _of_wordpiece(answers: Answers) -> Result | None:
         return answers.right
     if max(counts, default=0) > _EXACT_COUNT:
         return None
-    if answers.operation == "pair_scores" and 0 in counts:  # no clause says where the pairs of words of count 0 are
+    if answers.operation == "pair_scores" and 0 in counts:  # no clause orders the pairs of words of count 0
         mine, other = answers.right["pairs"], answers.given.get("pairs", ())
         return answers.given if sorted(map(repr, mine)) == sorted(map(repr, other)) else answers.right
     return answers.right
@@ -178,7 +180,7 @@ def _of_wordpiece(answers: Answers) -> Result | None:
 
 # Unigram
 
-#: How far the cost of an unknown character lies above that of the least probable token.
+#: By how much the cost of an unknown character exceeds that of the least probable token.
 _UNKNOWN = 10.0
 
 #: Longer texts take too long to be segmented here.
@@ -186,7 +188,7 @@ _LONGEST = 400
 
 
 def close(left: float, right: float) -> bool:
-    """Say whether two sums agree, or are too close to call (TERM-5).
+    """Return whether two sums agree, or are too close to call (TERM-5).
 
     >>> close(0.1 + 0.2, 0.3), close(1.0, 1.001), close(math.inf, math.inf)
     (True, False, True)
@@ -196,7 +198,7 @@ def close(left: float, right: float) -> bool:
 
 @dataclass(frozen=True)
 class Costs:
-    """The negative logarithm of every token's probability; ``exact`` if sums of a few are not rounded."""
+    """The negative logarithm of every token's probability; ``exact`` is whether sums of a few are not rounded."""
 
     costs: Mapping[str, float]
     exact: bool = False
@@ -210,7 +212,7 @@ class Costs:
         return math.fsum(self.costs.get(token, math.inf) for token in tokens)
 
     def forward(self, word: str) -> list[float]:
-        """Return the lowest cost of the word up to each position, from 0; infinite where it cannot be written.
+        """Return the lowest cost of the word up to each position, from 0; infinite if it has no segmentation.
 
         >>> Costs({"a": 1.0, "ab": 1.5}).forward("ab")
         [0.0, 1.0, 1.5]
@@ -251,7 +253,7 @@ def _of_unigram(answers: Answers) -> Result | None:
 
 
 def _is_tied(costs: Costs, right: Sequence[str], given: Any) -> bool:
-    """Say whether two lists of tokens write the same word at the same cost."""
+    """Return whether two lists of tokens spell the same word at the same cost."""
     is_list = isinstance(given, list) and all(isinstance(token, str) for token in given)
     return is_list and "".join(right) == "".join(given) and close(costs.of(given), costs.of(right))
 
@@ -273,7 +275,7 @@ def _of_table(answers: Answers, costs: Costs) -> Result:
 
 
 def _of_nbest(answers: Answers, costs: Costs) -> Result:
-    """Allow every order of segmentations that are too close to call (UNI-NBEST-1)."""
+    """Allow any order of segmentations that are too close to call (UNI-NBEST-1)."""
     mine, other = answers.right["segmentations"], answers.given["segmentations"]
     is_complete = len(other) == len(mine) == len({*map(str, other)})
     is_tied = is_complete and all(_is_tied(costs, *rows) for rows in zip(mine, other, strict=True))
@@ -314,12 +316,12 @@ def _of_parts(answers: Answers, costs: Costs) -> Result | None:
     return answers.given if mine is not None and _is_tied(costs, mine, other) else answers.right
 
 
-#: What adds tokens to those of the text, or takes some away; ties are not examined then.
+#: Components that add tokens to those of the text, or remove some; ties are not examined then.
 _ASSEMBLED = {"added_tokens", "post_processor", "truncation", "padding", "byte_fallback"}
 
 
 def _all_tokens(encoding: Result) -> list[Any]:
-    """Return the tokens of an encoding and of the parts that overflow."""
+    """Return the tokens of an encoding and of its overflowing parts."""
     return [encoding["tokens"], *(part.get("tokens") for part in encoding.get("overflowing", ()))]
 
 
@@ -330,7 +332,7 @@ def _named(ids: Any, listed: Sequence[str]) -> list[str] | None:
 
 
 def _of_stretches(special: Sequence[str], layouts: _Layouts, tokens: Sequence[str], right: Result) -> Result | None:
-    """Compare what is between special tokens; where unknown tokens hide what they stand for, nothing is said."""
+    """Compare the tokens between special tokens; stretches in which unknown tokens hide the text are not compared."""
     mine, other = (_split(each, special) for each in (right["tokens"], tokens))
     if len(mine) != len(other):
         return right
@@ -352,7 +354,7 @@ def _split(tokens: Sequence[str], special: Sequence[str]) -> list[list[str]]:
 
 
 class _Layouts:
-    """The ways in which tokens of a Unigram model can stand for a text; ``runs`` is `unigram_unknown: run`."""
+    """The ways in which tokens of a Unigram model can represent a text; ``runs`` means `unigram_unknown: run`."""
 
     def __init__(self, model: Mapping[str, Any], costs: Costs, runs: bool) -> None:
         self.costs, self.unknown, self._runs = costs, model.get("unknown_token"), runs
@@ -360,7 +362,7 @@ class _Layouts:
         self._strange = max(finite, default=0.0) + _UNKNOWN
 
     def lay(self, tokens: Sequence[str], pieces: Sequence[str]) -> tuple[float, int] | None:
-        """Return the lowest cost at which tokens stand for pieces, and in how many ways; None if they do not."""
+        """Return the lowest cost at which tokens represent pieces, and in how many ways; None if they do not."""
         text, ends = "".join(pieces), list(accumulate(map(len, pieces)))
         if len(text) > _LONGEST:
             return None
@@ -383,7 +385,7 @@ class _Layouts:
         return reached.get(len(text))
 
     def _steps(self, token: str, rest: str, is_cut: bool) -> Iterator[tuple[int, float]]:
-        """Return how much of the rest of a piece a token may stand for, and its cost; ``is_cut``: the rest is all."""
+        """Return how much of a piece's rest a token may represent, at what cost; ``is_cut``: the rest is the piece."""
         if token == self.unknown and self._runs:
             yield from self._runs_of_unknown(rest)
         elif token in self.costs.costs and rest.startswith(token):
@@ -392,7 +394,7 @@ class _Layouts:
             yield len(rest), 0.0
 
     def _runs_of_unknown(self, rest: str) -> Iterator[tuple[int, float]]:
-        """Return the ends of runs of characters that are not tokens, and of the unknown token's own spelling."""
+        """Return the ends of runs of characters that are not tokens, or that spell the unknown token."""
         costs, spelled = self.costs.costs, self.unknown or ""
         least = {0: 0.0}
         for at in range(len(rest)):
@@ -412,16 +414,16 @@ _WITH_TIES: Mapping[str, Callable[[Answers, Costs], Result | None]] = {
 }
 
 
-#: By how much weights are moved to see whether a pruning step depends on numbers that are too close to call.
+#: By how much weights are moved to find out whether a pruning step depends on numbers that are too close to call.
 _MOVED = 1e-7
 
 
 def _is_pruning_clear(answers: Answers) -> bool:
-    """Say whether no pruning step on the way to the target depends on increases that are too close to call.
+    """Return whether no pruning step on the way to the target depends on increases that are too close to call.
 
-    The oracle takes each step three times, with weights as they are and a little to either side, by token: of tokens
-    whose increases nearly tie one is removed on one side, and another on the other. Tokens that no word uses tie
-    however their weights are, and stay.
+    The oracle takes each step three times: with the weights as they are, and with each token's weight moved a little to
+    either side. If increases nearly tie, different tokens are removed on the two sides. Tokens that no word uses tie
+    whatever their weights are, and stay.
     """
     model, input, ask = answers.model, answers.input, answers.ask
     words = ask("count_words", model, {"corpus": input["corpus"]}).get("words", ())

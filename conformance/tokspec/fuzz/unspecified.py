@@ -1,11 +1,12 @@
-"""What no clause specifies: requests whose answers are never findings.
+"""Requests that no clause specifies, so that their answers are never findings.
 
-Drawing avoids most of it, but shrinking comes upon it, and so does a port that refuses much. So it is one table, which
-the comparison asks about every difference: each clause that says "not specified", with a test of a request. What is
-open within an answer is in :mod:`~tokspec.fuzz.tolerance`, which takes it from the answer.
+Drawing avoids most of them, but shrinking comes across them, and so does the survey of a port that refuses much. So
+there is one table, in which the comparison looks up every difference: each clause that says "not specified", with a
+test of a request. Values that are open within an answer are handled in :mod:`~tokspec.fuzz.tolerance`, which copies
+them from the answer.
 
-What cannot be drawn, nor come of shrinking, has no row: a score of -0 next to one of 0, and keys that an input does not
-have.
+Requests that are neither drawn nor a result of shrinking have no row: a score of -0 next to one of 0, and keys that an
+input does not have.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _Part: TypeAlias = Mapping[str, Any]
 
 
 def is_unspecified(answers: Answers) -> bool:
-    """Say whether a clause leaves open what a request gives; ``right`` and ``given`` are empty for a refusal.
+    """Return whether a clause leaves the result of a request open; ``right`` and ``given`` are empty for a refusal.
 
     >>> from tokspec.suite.specification import load_specification
     >>> model, choices = {"decoder": {"type": "bpe", "suffix": ""}}, load_specification().defaults()
@@ -37,11 +38,11 @@ def is_unspecified(answers: Answers) -> bool:
     return any(leaves_open(answers) for leaves_open in UNSPECIFIED.values())
 
 
-# What a request has
+# The parts of a request
 
 
 def _parts(part: Any) -> Iterator[_Part]:
-    """Return a stage, and the members of a sequence."""
+    """Return the components of a stage: itself, and the members of a sequence."""
     if isinstance(part, Mapping) and "type" in part:
         yield part
         for value in part.values():
@@ -50,12 +51,12 @@ def _parts(part: Any) -> Iterator[_Part]:
 
 
 def _stage(answers: Answers, stage: str, *types: str) -> list[_Part]:
-    """Return the parts of a stage that are of some types, or all of them."""
+    """Return the components of a stage that have one of some types, or all components."""
     return [part for part in _parts(answers.model.get(stage)) if not types or part.get("type") in types]
 
 
 def _texts(answers: Answers) -> list[str]:
-    """Return the texts of an input, and what the normalizer makes of them."""
+    """Return the texts of an input, and their normalized forms."""
     input = answers.input
     rows = (input, *input.get("inputs", ()), *input.get("parts", ()))
     found = [row[key] for row in rows for key in ("text", "pair") if key in row]
@@ -66,7 +67,7 @@ def _texts(answers: Answers) -> list[str]:
 
 
 def _steps(answers: Answers) -> list[int]:
-    """Return the ids of a request in their order."""
+    """Return the ids of a request in order."""
     input = answers.input
     return [*input.get("prompt", ()), *input.get("ids", ()), *(id for step in input.get("id_steps", ()) for id in step)]
 
@@ -79,7 +80,7 @@ def _names(model: _Part) -> dict[int, str]:
 
 
 def _decoded(answers: Answers) -> list[str]:
-    """Return the tokens that are decoded, those that a request skips left out."""
+    """Return the tokens that are decoded, without those that a request skips."""
     names = _names(answers.model)
     tokens = answers.input.get("tokens") or [names[id] for id in _steps(answers) if id in names]
     return [token for token in tokens if not (answers.input.get("skip_special_tokens") and token in _special(answers))]
@@ -91,7 +92,7 @@ def _special(answers: Answers) -> list[str]:
 
 
 def _has(answers: Answers, key: str) -> bool:
-    """Say whether a model has a parameter that is not empty."""
+    """Return whether a model has a parameter that is not empty."""
     return bool(answers.model.get(key))
 
 
@@ -116,7 +117,7 @@ def _unclear_maps(answers: Answers) -> bool:
 
 
 def _is_clear_map(charsmap: str) -> bool:
-    """Say whether all that a character map has is specified; what is refused is, too."""
+    """Return whether everything in a character map is specified, including what is refused."""
     try:
         data = b64decode(charsmap, validate=True)
     except Error:
@@ -128,12 +129,12 @@ def _is_clear_map(charsmap: str) -> bool:
     return bool(units) and all(_is_clear_prefix(*each, units, data[4 + size :]) for each in _prefixes(units))
 
 
-#: The longest prefix that is looked at: a unit that leads back to itself has prefixes without end.
+#: The longest prefix that is examined, because a unit that leads back to itself has endless prefixes.
 _LONGEST_PREFIX = 32
 
 
 def _prefixes(units: Sequence[int]) -> Iterator[tuple[bytes, int]]:
-    """Return the prefixes in a map, each with the place of what replaces it; longer ones than a map means too."""
+    """Return the prefixes in a map, each with the place of its replacement; some are longer than the map intends."""
     waiting = [(b"", _offset(units[0]))]
     for prefix, node in waiting:  # grows
         for byte in range(256) if len(prefix) < _LONGEST_PREFIX else ():
@@ -165,7 +166,7 @@ def _scripts_that_changed(answers: Answers) -> bool:
 
 
 def _may_be_assigned(answers: Answers) -> bool:
-    """Say whether a request has a character that this Python's Unicode does not have; a later version may."""
+    """Return whether a request has a character that this Python's Unicode lacks, and a later version may have."""
     text = "".join([*_texts(answers), *answers.input.get("tokens", ()), answers.input.get("word", "")])
     return any(unicodedata.category(each) == "Cn" and not _is_noncharacter(ord(each)) for each in text)
 
@@ -203,8 +204,8 @@ def _leaves_pattern_open(part: _Part, texts: Sequence[str], choices: Mapping[str
     return (not is_cut or r"\G" in regex) and matches_nothing(regex, texts, choices)
 
 
-#: A property in a group that ignores case, and what chapter 13 excludes: look-around that is repeated, a ``-`` in a
-#: class before ``&&``, and a group that may match nothing where another part refers to it.
+#: A property in a group that ignores case, and parts that chapter 13 excludes: repeated look-around, a ``-`` in a class
+#: before ``&&``, and a group that may match nothing if another part refers to it.
 _CASE = re.compile(r"\(\?i:(?:[^][()\\]|\\[^pP]|\[[^]]*\])*\\[pP]\{")
 _OTHERS = re.compile(r"\(\?<?[=!][^()]*\)[*+?{]|-&&|\((?!\?)[^()]*[*?][^()]*\)[*+?{].*\\[1-9]")
 
@@ -239,7 +240,7 @@ def _symbols_not_allowed(answers: Answers) -> bool:
 
 
 def _reasons_of_several(answers: Answers) -> bool:
-    """Several inputs or parts are refused: which reason is given is open."""
+    """Return whether several inputs or parts are refused, which leaves open whose reason is given."""
     key = {"encode_batch": "inputs", "encode_parts": "parts"}.get(answers.operation)
     if answers.right or answers.given or key is None:
         return False
@@ -262,7 +263,7 @@ def _merges_without_prefix(answers: Answers) -> bool:
 
 
 def _affixes(answers: Answers) -> bool:
-    """The token of the option ``kept``, or of a byte, where the model has affixes."""
+    """Return whether the token of the option ``kept``, or of a byte, meets affixes of the model."""
     model, affixes = answers.model, ("continuing_prefix", "end_of_word_suffix")
     if (
         answers.operation not in _ENCODING
@@ -279,13 +280,13 @@ def _dropped_scores(answers: Answers) -> bool:
 
 
 def _merged_bytes(answers: Answers) -> bool:
-    """Merges may join tokens of bytes."""
+    """Return whether merges may join byte tokens."""
     if answers.operation not in _ENCODING or answers.model.get("type") != "bpe" or not _has(answers, "byte_fallback"):
         return False
     return any(_BYTE.search(token) and not _BYTE.fullmatch(token) for token in listed_tokens(answers.model))
 
 
-#: The operations of chapter 6 but ``encode``; of the first four only what they do with user-defined tokens is open.
+#: The operations of chapter 6 except ``encode``; for the first four, only the handling of user-defined tokens is open.
 _LISTING = ("segmentations", "nbest", "viterbi", "segment")
 _OF_UNIGRAM = ("token_probabilities", "loss", "loss_increase", "prune_step", "train", "training_trace")
 
@@ -302,7 +303,7 @@ def _inspected_pieces(answers: Answers) -> bool:
 
 
 def _is_same_but(answers: Answers, *keys: str) -> bool:
-    """Say whether encodings differ in some of their fields alone, or in the parts that overflow."""
+    """Return whether encodings differ only in some of their fields, or in the overflowing parts."""
     mine, others = (result.get("encodings", [result] if result else []) for result in (answers.right, answers.given))
     rows = zip(mine, others, strict=True) if len(mine) == len(others) else ()
     fields = [(right.get(key), given[key]) for right, given in rows for key in given if key not in keys]
@@ -331,7 +332,7 @@ def _overflow_of_templates(answers: Answers) -> bool:
 
 
 def _empty_parameters(answers: Answers) -> bool:
-    """A decoder has an empty suffix, pad token or delimiter (DEC-BPE-1, DEC-CTC-2, DEC-CTC-3)."""
+    """Return whether a decoder has an empty suffix, pad token or delimiter (DEC-BPE-1, DEC-CTC-2, DEC-CTC-3)."""
     keys = ("suffix", "pad_token", "word_delimiter_token")
     found = any(part.get(key) == "" for part in _stage(answers, "decoder", "bpe", "ctc") for key in keys)
     return found and answers.operation in _DECODING
@@ -365,7 +366,7 @@ _SMALL_DIGITS = re.compile(r"<0x(?![0-9A-F]{2}>)[0-9A-Fa-f]{2}>")
 
 
 def _runs(answers: Answers) -> list[bytes]:
-    """Return the runs of bytes of the tokens that are decoded."""
+    """Return the runs of bytes in the tokens that are decoded."""
     if not _stage(answers, "decoder", "byte_fallback", "sentencepiece"):
         return []
     groups = groupby(_decoded(answers), key=lambda token: _BYTE.fullmatch(token) is not None)
@@ -373,7 +374,7 @@ def _runs(answers: Answers) -> list[bytes]:
 
 
 def _changed_streams(answers: Answers) -> bool:
-    """A later id changes what the earlier ones are decoded to, or a run of bytes is not valid in the end."""
+    """Return whether a later id changes the decoded text of earlier ones, or a run of bytes ends up invalid."""
     if answers.operation != "decode_stream" or answers.input.get("end"):
         return False
     skips = {key: answers.input[key] for key in ("skip_special_tokens",) if key in answers.input}
@@ -388,13 +389,13 @@ def _streams_of_other_decoders(answers: Answers) -> bool:
     return answers.operation in _DECODING and is_ended and not _has_streams(answers)
 
 
-#: Decoders with streams, by themselves; and in a sequence, in this order.
+#: Decoders with streams by themselves, and the order that they need in a sequence.
 _STREAMED = ("byte_level", "metaspace", "byte_fallback", "fuse", "replace", "ctc", "sentencepiece")
 _IN_ORDER = re.compile(r"(replace )*(byte_fallback )?(fuse (strip )?)?")
 
 
 def _has_streams(answers: Answers) -> bool:
-    """Say whether streams of a decoder are specified (STREAM-9)."""
+    """Return whether streams of a decoder are specified (STREAM-9)."""
     part = answers.model.get("decoder") or {"type": "fuse"}
     if part["type"] == "sequence":
         members = part.get("decoders", ())
@@ -410,7 +411,7 @@ def _has_streams(answers: Answers) -> bool:
 
 
 def _waiting_runs(answers: Answers) -> bool:
-    """With the option ``run`` the text of a run of bytes may wait, and one that is made invalid is open altogether."""
+    """Return whether, with the option ``run``, the text of a byte run may wait, or a run becomes invalid."""
     if answers.choices["byte_fallback_invalid"] != "run" or "parts" not in answers.right:
         return False
     right, given = ("".join(_shown(result)) for result in (answers.right, answers.given))
@@ -461,4 +462,4 @@ UNSPECIFIED: Mapping[str, Callable[[Answers], bool]] = {
     "STREAM-8": _ids_beside,
     "PROTO-7": _large_sums,
 }
-"""What is left open, by the clause that says so, or by the first of several that say the like."""
+"""Tests of what is left open, by the clause that says so, or by the first of several similar clauses."""

@@ -1,8 +1,8 @@
-"""Untrusted text: whether a text becomes a special token that is not allowed, whatever else is right or wrong.
+"""Untrusted text: whether a text becomes a special token that is not allowed, regardless of anything else.
 
 The contents of special tokens are drawn in every form in which somebody could write them: whole and cut, next to each
-other and within each other, with white space and invisible characters, in another case, width or normal form. Nothing
-is compared with a right answer: a text holds if its ids contain no special token.
+other and nested, with white space and invisible characters, in another case, width or normal form. Nothing is compared
+with a right answer: a text passes if its ids contain no special token.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from tokspec.protocol.messages import Answer, Fault, Reply, is_unsupported
 #: Families whose models encode.
 FAMILIES = ("bpe", "bpe-bytes", "wordpiece", "unigram", "wordlevel")
 
-#: Texts of one model, and parts of a text.
+#: How many texts each model gets, and how many parts a text has at most.
 _TEXTS, _PARTS = 24, 6
 
-#: From U+0021 to U+007E, the fullwidth forms, and what is put between two characters.
+#: The fullwidth forms of U+0021 to U+007E, and the characters that are put between two others.
 _WIDE = {code: code + 0xFEE0 for code in range(0x21, 0x7F)}
 _INVISIBLE = ("\u00ad", "\u200b", "\u200d", "\ufeff")
 
-#: What acts on whole encodings, and puts special tokens in by itself.
+#: Components that act on whole encodings, and insert special tokens themselves.
 _AROUND = ("post_processor", "truncation", "padding")
 
 
@@ -80,7 +80,7 @@ def _forms(contents: Sequence[str]) -> Iterator[str]:
 
 
 def hidden_tokens(model: Mapping[str, Any]) -> dict[str, int | None]:
-    """Return the special tokens of a model with their ids, but for what stands for unknown characters and bytes.
+    """Return the special tokens of a model with their ids, except those for unknown characters and bytes.
 
     >>> hidden_tokens({"type": "wordlevel", "vocabulary": ["<unk>", "<s>"], "special_tokens": ["<unk>", "<s>"]})
     {'<s>': 1}
@@ -100,9 +100,9 @@ def hidden_tokens(model: Mapping[str, Any]) -> dict[str, int | None]:
 
 
 class Guard(Checker):
-    """Asks one side alone, and takes for a difference that a special token which is not allowed comes out of a text.
+    """Asks only one side, and reports a difference if a text yields a special token that is not allowed.
 
-    ``faults`` counts requests that were not answered, which do not count as texts that hold.
+    ``faults`` counts requests that were not answered, which do not count as texts that pass.
     """
 
     faults = 0
@@ -132,9 +132,9 @@ def _judged(model: Mapping[str, Any], asked: Asked, reply: Reply, hidden: Mappin
 
 
 class Untrusted(Campaign):
-    """A campaign that asks for texts in which no special token is allowed.
+    """A campaign over texts in which no special token is allowed.
 
-    ``shortest`` is the shortest text that became one, before it was made smaller.
+    ``shortest`` is the shortest text that became one, before it was minimized.
 
     Raises:
         DataError: the implementation does not know the option.

@@ -1,4 +1,4 @@
-"""Causes of differences: thousands of differences mostly have a few causes.
+"""Causes of differences: thousands of differences mostly have few causes.
 
 A cause is identified by the first stage that differs, by the way in which it does, and by the kind of character where
 it does. That is a description, not a proof: two causes may look alike.
@@ -17,12 +17,12 @@ from typing import Any, NamedTuple
 from tokspec.base.display import shorten
 from tokspec.formats.tiktoken_ranks import to_bytes
 
-#: With what the cause of a case begins that passes under another option of a choice.
+#: How a cause begins if the case passes with another option of a choice.
 CHOICE = "passes with "
 
 
 class Cause(NamedTuple):
-    """The operation, what happens, and at what kind of character; the last may be empty.
+    """The operation, what happens, and at what kind of character, which may be empty.
 
     >>> str(Cause("encode", "a token more at the start: '[CLS]'", ""))
     "encode: a token more at the start: '[CLS]'"
@@ -37,9 +37,9 @@ class Cause(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """What is compared: the text that was asked about, both results, and where they first differ.
+    """A comparison: the text, both results, and where they first differ.
 
-    ``character`` is the one at which the item begins that has another span; ``other`` is the side that is right.
+    ``character`` is the one at which the item with a different span begins; ``other`` names the side that is right.
     """
 
     text: str
@@ -51,7 +51,7 @@ class Seen(NamedTuple):
 
 
 def cause_of_difference(operation: str, seen: Seen) -> Cause:
-    """Tell the cause of a wrong answer to one of the operations of :data:`COMPARED`.
+    """Return the cause of a wrong answer to one of the operations in :data:`COMPARED`.
 
     >>> str(cause_of_difference("encode", Seen("bug", {"tokens": ["bug"]}, {"tokens": ["▁bug"]}, ("tokens", 0))))
     "encode: puts '▁' before a token"
@@ -101,11 +101,11 @@ def _of_parts(seen: Seen) -> tuple[str, str]:
     return f"gives the same text {'later' if len(right[at]) < len(left[at]) else 'sooner'}", ""
 
 
-#: How many tokens are named where they are more or fewer at an end, as special ones are. What is in the text is not
-#: named, nor more than these: it would make a cause of each text.
+#: How many extra or missing tokens at an end, such as special tokens, are named. Tokens that occur in the text, or more
+#: tokens than these, are not named, because each text would then have its own cause.
 _NAMED = 2
 
-#: What is put before tokens and is of their form, not of the text.
+#: Prefixes that belong to the form of tokens, not to the text.
 _PUT_BEFORE = (" ", "Ġ", "▁", "##")
 
 
@@ -117,15 +117,15 @@ def tell_cut(
     other: str,
     name: Callable[[Any], Any] = lambda item: item,
 ) -> tuple[str, str]:
-    """Compare how two cut: one has more at an end; or at the first item that differs, one begins the other, or not.
+    """Compare two segmentations: one has more items at an end, or the first items that differ are compared.
 
     Args:
-        what: the items are, ``token`` or ``piece``.
-        left: those of ``other``.
-        right: those that are judged.
-        text: that was cut.
-        other: who is right, by name.
-        name: gives the text of an item, where items are ids.
+        what: what the items are, ``token`` or ``piece``.
+        left: the items of ``other``.
+        right: the judged items.
+        text: the text.
+        other: the name of the side that is right.
+        name: returns the text of an item, for items that are ids.
 
     >>> tell_cut("token", [1, 2], [1, 3, 4], "a  b", "A", {1: "a", 2: "ĠĠb", 3: "Ġ", 4: "Ġb"}.get)
     ('cuts where A does not', 'white space')
@@ -146,7 +146,7 @@ def tell_cut(
 
 @lru_cache(65_536)  # millions of texts differ at the same few tokens
 def _tell_items(what: str, before: str, after: str, other: str) -> tuple[str, str | None]:
-    """Compare the first items that differ; the character is the one at which that is, if it is of interest."""
+    """Compare the first items that differ; the character is the one where they differ, if it matters."""
     if before.startswith(after) and after:
         return f"cuts where {other} does not", before[len(after) :][:1]
     if after.startswith(before) and before:
@@ -160,7 +160,7 @@ def _tell_items(what: str, before: str, after: str, other: str) -> tuple[str, st
 
 
 def _ends(longer: Sequence[Any], shorter: Sequence[Any], name: Callable[[Any], Any], text: str) -> str:
-    """Say what the longer has before and after all that the shorter has; nothing if it is not like that.
+    """Describe the extra items of the longer list around those of the shorter; empty if it does not contain them so.
 
     >>> _ends(["[CLS]", "a", "bug", "[SEP]"], ["a", "bug"], str, "a bug")
     "at the start: '[CLS]', at the end: '[SEP]'"
@@ -183,7 +183,7 @@ def _named(items: Sequence[Any], text: str) -> str:
 
 @lru_cache(4096)
 def _bare(token: str) -> str:
-    """Return a token without what is put before tokens."""
+    """Return a token without its prefix."""
     return next((token.removeprefix(put) for put in _PUT_BEFORE if token.startswith(put)), token)
 
 
@@ -208,9 +208,9 @@ _TELLERS: Mapping[str, Callable[[Seen], tuple[str, str]]] = {
 COMPARED = tuple(_TELLERS)
 
 
-# What a fault or a refusal says
+# Messages of faults and refusals
 
-#: What differs between two runs of the same program: temporary files and addresses.
+#: Parts that differ between two runs of the same program: temporary files and addresses.
 _TEMPORARY = r"(?P<file>(?:/var/folders|/dev/shm|(?:/private|/var)?/tmp)/[^\s:,;'\")\]]*|\btmp[a-z0-9_]{6,})"
 _ADDRESS = r"0[xX][0-9a-fA-F]+|(?<!\w)(?=[0-9a-fA-F-]*\d)(?!\d+(?!\w))[0-9a-fA-F]{4,}(?:-[0-9a-fA-F]{4,})*(?!\w)"
 _OF_A_RUN = re.compile(f"{_TEMPORARY}|{_ADDRESS}")
@@ -218,10 +218,10 @@ _OF_A_RUN = re.compile(f"{_TEMPORARY}|{_ADDRESS}")
 #: A number, with its sign, its groups and its fraction; the 8 of UTF-8 is not one.
 _NUMBER = r"(?<!utf)(?<!utf-)(?<![\d.])-?\d+(?:[.,_]\d+)*(?:e[+-]?\d+)?"
 
-#: What differs between two messages of the same fault.
+#: Parts that differ between two messages of the same fault.
 _OF_A_MESSAGE = re.compile(rf"(?P<name>(?<!\w)'[^']*'|\"[^\"]*\"|`[^`]*`)|{_NUMBER}", re.IGNORECASE)
 
-#: Several numbers, of which a message of the same fault may have more or fewer.
+#: Several numbers; another message of the same fault may have more or fewer.
 _NUMBERS = re.compile(r"\bN(?:, ?N\b)+")
 
 
@@ -237,7 +237,7 @@ def without_addresses(message: str) -> str:
 
 
 def without_particulars(message: str) -> str:
-    """Return a message without the names and numbers in which two of the same fault differ.
+    """Return a message without names and numbers, in which two messages of the same fault differ.
 
     >>> without_particulars("index 17 out of range for 'bug' at 0x7f3a")
     'index N out of range for … at N'
@@ -288,7 +288,7 @@ def kind(character: str) -> str:
 
 
 def kind_in(character: str, text: str) -> str:
-    """Name the kind of a character of a token, which may stand for another in the text, or for a byte of one.
+    """Name the kind of a token's character, which may represent another character of the text, or a byte of one.
 
     >>> kind_in("Ġ", "a b"), kind_in("▁", "a b"), kind_in("Ġ", "Ġużepp"), kind_in("ð", "🙂")
     ('white space', 'white space', 'letters (latin)', 'parts of characters')

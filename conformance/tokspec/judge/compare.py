@@ -1,4 +1,4 @@
-"""Whether a result is the expected one, and where it first is not."""
+"""Comparison of a result with the expected one, and the first place where they differ."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Difference:
 
 
 def resolve(outcome: Mapping[str, Any], choices: Mapping[str, str]) -> Mapping[str, Any]:
-    """Follow ``by_choice`` to the outcome of the declared options; the rest is ``expect``, ``one_of`` or ``error``.
+    """Follow ``by_choice`` to the outcome for the declared options, which is ``expect``, ``one_of`` or ``error``.
 
     >>> resolve({"by_choice": {"unknown_id": {"error": {"error": "unknown_id"}, "skipped": {"expect": {"text": ""}}}}},
     ...         {"unknown_id": "skipped"})
@@ -45,7 +45,7 @@ def resolve(outcome: Mapping[str, Any], choices: Mapping[str, str]) -> Mapping[s
 
 
 def choices_in(outcome: Mapping[str, Any]) -> Iterator[str]:
-    """Name the choices on which an outcome depends, perhaps more than once.
+    """Name the choices on which an outcome depends; a name may occur more than once.
 
     >>> list(choices_in({"by_choice": {"unknown_id": {"error": {"error": "unknown_id"}, "skipped": {"expect": {}}}}}))
     ['unknown_id']
@@ -64,7 +64,7 @@ def first_difference(expected: Any, actual: Any, tolerance: Mapping[str, float])
     >>> first_difference({"loss": 169.80283910873771}, {"loss": 169.80283910873773}, {}) is None
     True
     """
-    if expected == actual and repr(expected) == repr(actual):  # which tells all JSON values apart, 1 and true too
+    if expected == actual and repr(expected) == repr(actual):  # this tells all JSON values apart, even 1 and true
         return None
     return _Comparison(tolerance).difference((), expected, actual)
 
@@ -105,7 +105,7 @@ class _Comparison:
         return None
 
     def numbers(self, expected: float, actual: float) -> bool:
-        if isinstance(expected, int):  # a count or an id, whatever an implementation writes it as
+        if isinstance(expected, int):  # a count or an id, in whatever form an implementation writes it
             return expected == actual
         try:
             return math.isfinite(actual) and math.isclose(

@@ -1,9 +1,9 @@
-"""How a component is judged that a library does not declare, where it reads the model's file itself.
+"""Judging a component that a library does not declare, if the library reads the model's file itself.
 
 The suite sends such a library every model that its file expresses (``reads_file`` in ``spec/10-protocol.md``). If it
-refuses one with a component that it does not declare, that is unsupported, in its own words. If it loads it, its
-answers are judged: a library that silently ignores a component gives wrong ids to its users. If it refuses a component
-that it declares, that is an error, unless it refuses the model for something else.
+refuses a model with a component that it does not declare, the case is unsupported, with the library's own reason. If it
+loads the model, its answers are judged, because a library that silently ignores a component gives wrong ids to its
+users. If it refuses a component that it declares, that is an error, unless it refuses the model for another reason.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from tokspec.sessions.session import Session, undeclared
 from tokspec.suite.cases import Case
 from tokspec.suite.components import needed_components
 
-#: Stages that do not bear on decoding, and those that bear on nothing else.
+#: Stages that do not affect decoding, and stages that affect nothing else.
 _BEFORE = ("normalizer", "pre_tokenizer", "post_processor", "truncation", "padding")
 _BEHIND = ("decoder",)
 
-#: What a model can be without.
+#: The parts that a model may lack.
 _PARTS = ("normalizer", "pre_tokenizer", "post_processor", "decoder", "truncation", "padding", "added_tokens")
 
 
 def passed_over(case: Case, hello: Hello) -> tuple[str, ...]:
-    """Name the components that a case's model needs, that bear on its operation, and that are not declared.
+    """Name the components that a case's model needs, that affect its operation, and that are not declared.
 
-    Of a user's own file nothing is known.
+    There are none for a user's own file, because its content is not known.
     """
     if not hello.reads_file or case.model.file:
         return ()
@@ -40,9 +40,9 @@ def passed_over(case: Case, hello: Hello) -> tuple[str, ...]:
 
 
 def cause_of(result: Result, hello: Hello) -> str:
-    """Say which components are not declared, if a wrong answer may come of that; else nothing.
+    """Say which components are not declared, if that may be why an answer is wrong; otherwise empty.
 
-    Whether the library ignores them or does something else about them is not known.
+    It is not known whether the library ignores them or handles them differently.
     """
     names = passed_over(result.question, hello) if isinstance(result.reply, Answer) else ()
     are = "is" if len(names) == 1 else "are"
@@ -50,9 +50,9 @@ def cause_of(result: Result, hello: Hello) -> str:
 
 
 def all_pass(results: Sequence[Result], hello: Hello) -> Iterator[tuple[str, int]]:
-    """Return the components that are not declared and of which every case that was asked passes, with their number.
+    """Return the undeclared components for which every case that was run passes, with the number of cases.
 
-    A case that needs several such components says nothing of one.
+    A case that needs several such components does not count for any.
     """
     seen: dict[str, list[bool]] = {}
     for result in results:
@@ -63,9 +63,9 @@ def all_pass(results: Sequence[Result], hello: Hello) -> Iterator[tuple[str, int
 
 
 def take_refusal(result: Result, hello: Hello) -> Result:
-    """Return the result of a library that reads files and refused to load a model with a component it does not declare.
+    """Turn the refusal of a model with an undeclared component, by a library that reads files, into unsupported.
 
-    That is unsupported, whatever reason it gave.
+    The reason that the library gave does not matter.
     """
     reply, model = result.reply, result.question.model.content
     if not hello.reads_file or result.question.model.file or not (isinstance(reply, Refused) and reply.of_file):
@@ -77,7 +77,7 @@ def take_refusal(result: Result, hello: Hello) -> Result:
 
 
 def is_doubtful(result: Result, hello: Hello) -> bool:
-    """Whether a library that reads files refused to load a model of which it declares every component it needs."""
+    """Return whether a library that reads files refused a model although it declares every component of it."""
     reply, model = result.reply, result.question.model.content
     if result.question.model.file:
         return False
@@ -88,8 +88,9 @@ def is_doubtful(result: Result, hello: Hello) -> bool:
 def judge_refusals(session: Session, results: Sequence[Result]) -> Iterator[Result]:
     """Judge refusals to load models whose components are all declared.
 
-    The model is asked without them too. If the library refuses that as well, the model has something else that it does
-    not offer, and is unsupported. If not, the library refuses a component that it declares, an error.
+    The model is also tried without them. If the library refuses that too, the model has something else that the library
+    does not offer, and the case is unsupported. If not, the library refuses a component that it declares, which is an
+    error.
     """
     if not results:
         return

@@ -1,10 +1,9 @@
-"""Why cases fail: each failing case gets a cause in a line, and those of the same cause are one group.
+"""Why cases fail: each failing case gets a cause in one line, and cases with the same cause form a group.
 
-The cause is the most telling of what is known, in this order: an option of a choice with which the case passes, and
-which all the answers support well, as ``tokspec probe`` tells it; the first stage that diverges, for a case of
-``encode`` where the implementation offers stages; how the first difference looks, or what a fault or a refusal says,
-without its numbers and names; the rule, for everything else. It is a description, not a proof: two causes may look
-alike.
+The cause is the first of these that is known: an option of a choice with which the case passes, and which all answers
+support well, as in ``tokspec probe``; the first stage that diverges, for a case of ``encode`` if the implementation
+offers stages; the form of the first difference, or the message of a fault or a refusal without its numbers and names;
+for everything else, the rule. It is a description, not a proof: two causes may look alike.
 """
 
 from __future__ import annotations
@@ -29,37 +28,37 @@ from tokspec.protocol.spans import convert_result
 from tokspec.sessions.session import Session
 from tokspec.suite.cases import Case
 
-#: How many failing cases are asked about their stages; an implementation may be slow.
+#: For how many failing cases the stages are compared, because an implementation may be slow.
 _ASKED = 200
 
-#: With what causes begin that only describe how a text is written in tokens. BPE, WordPiece and Unigram do that by
-#: programs of their own, so that the cases of each have causes of their own.
+#: The beginnings of causes that only describe how a text is written in tokens. BPE, WordPiece and Unigram have separate
+#: code for that, so the cases of each have separate causes.
 _OF_A_FAMILY = tuple(
     f"encode: {what}"
     for what in ("another token", "other tokens", "cuts", "does not cut", "not the unknown token", "the unknown token")
 )
 
-#: A cause of more cases may be split by family; fewer are read at a glance.
+#: A cause with more cases than this may be split by family; fewer are easy to read.
 _MANY = 20
 
-#: Verdicts, the most serious first.
+#: Verdicts, most serious first.
 _SERIOUS = (Verdict.STATE_LEAK, Verdict.CRASH, Verdict.TIMEOUT, Verdict.PROTOCOL, Verdict.ERROR, Verdict.FAIL)
 
 
-#: What unexpected passes have in common.
+#: The cause of unexpected passes.
 _LISTED = "passes, and is listed as failing"
 
 
 @dataclass(frozen=True)
 class FailureGroup:
-    """The failing cases of one cause, the one that shows it best first; unexpected passes are a group without one."""
+    """The failing cases with one cause, starting with the clearest; unexpected passes are a group without a cause."""
 
     cause: str
     results: tuple[Result, ...]
 
 
 def group_failures(failed: Iterable[Result]) -> list[FailureGroup]:
-    """Return failing cases by their cause, those of most cases first; one whose cause is not known is on its own."""
+    """Group failing cases by cause, largest groups first; a case without a known cause is a group by itself."""
     by_cause: dict[str, list[Result]] = {}
     for result in failed:
         is_pass = result.verdict is Verdict.UNEXPECTED_PASS
@@ -73,20 +72,20 @@ def group_failures(failed: Iterable[Result]) -> list[FailureGroup]:
 
 
 def _shows(result: Result) -> tuple[bool, int]:
-    """Return what sorts a case that asks the diverging stage itself before others, and short inputs before long."""
+    """Return a sort key: cases of the diverging stage itself come before others, and short inputs before long ones."""
     return not result.cause.startswith(f"{result.case.operation}:"), len(compact(result.question.input))
 
 
 def _seriousness(group: FailureGroup) -> int:
-    """Return the place of a cause among those of as many cases; where none is known, cases stay in their order."""
+    """Return the sort key of a cause among causes with equally many cases; cases without one keep their order."""
     verdict = group.results[0].verdict
     return _SERIOUS.index(verdict) if group.cause and verdict in _SERIOUS else len(_SERIOUS)
 
 
 def diagnose(run: Run, session: Session, reference: Session) -> Run:
-    """Return the run with the cause of every failing case; the implementation is asked about its stages.
+    """Return the run with the cause of every failing case, for which the implementation is asked about its stages.
 
-    An unexpected pass is not a failure, so it has none.
+    An unexpected pass is not a failure, so it has no cause.
     """
     by_choice = _by_choice(run)
     stages = _Stages(session, reference, _ASKED, run.choices["offset_unit"])
@@ -101,9 +100,9 @@ def diagnose(run: Run, session: Session, reference: Session) -> Run:
 
 
 def _by_family(results: Sequence[Result]) -> Iterator[Result]:
-    """Name the family of the model where many cases of several families have one cause that a family's program has.
+    """Add the model's family to a cause that many cases of several families share but that depends on the family.
 
-    What fails in several families for which a fixture has one case, at one place, is not of one of them.
+    If one fixture expands to cases of several families, which fail alike, the cause does not belong to one family.
     """
     families: dict[str, list[str]] = {}
     at_place: dict[tuple[str, str, int], set[str]] = {}
@@ -125,7 +124,7 @@ def _family(result: Result) -> str:
 
 
 def _by_choice(run: Run) -> Mapping[str, str]:
-    """Return for failing cases the option with which they pass, if all the answers support it well.
+    """Return for failing cases the option with which they pass, if all answers support it well.
 
     A case that passes with the options of several choices gets the one with which most cases pass.
     """
@@ -153,7 +152,7 @@ def _by_choice(run: Run) -> Mapping[str, str]:
 
 
 def _passes(result: Result, run: Run, name: str, option: str) -> bool:
-    """Whether a case passes with another option: each of its rows, or unsupported as before."""
+    """Return whether a case passes with another option: each row passes, or is unsupported as before."""
     choices, rows = {**run.choices, name: option}, result.rows or (result,)
     return any(name in choices_of(row.case) for row in rows) and all(
         row.verdict is Verdict.UNSUPPORTED
@@ -167,7 +166,7 @@ def _passes(result: Result, run: Run, name: str, option: str) -> bool:
 
 
 def _cause(result: Result, choices: Mapping[str, str]) -> Cause | str:
-    """Tell the cause from the result alone."""
+    """Return the cause that follows from the result alone."""
     question, clause = result.question, result.case.clauses[0]
     if result.verdict is Verdict.STATE_LEAK:
         return "keeps something from one request to the next"
@@ -195,7 +194,7 @@ def _cause(result: Result, choices: Mapping[str, str]) -> Cause | str:
 
 
 def _tokens_by_id(model: Mapping[str, Any]) -> dict[int, str]:
-    """Name the ids of a model by its tokens: the same fault has other ids in each model."""
+    """Return the tokens of a model by id, because the same fault has different ids in each model."""
     added = {token["id"]: token["content"] for token in added_tokens_of(model) if token["id"] is not None}
     return {**{id: token for token, id in ids_of(model).items()}, **added}
 
@@ -205,7 +204,7 @@ _UNKNOWN = {"wordpiece": "[UNK]", "wordlevel": "<unk>"}
 
 
 def _unknown(question: Case, expected: Mapping[str, Any], actual: Mapping[str, Any], path: Sequence[str | int]) -> str:
-    """Say that one side has the unknown token where the other has another one."""
+    """Describe a difference in which only one side has the unknown token."""
     model = question.model.content
     if question.model.file:
         return ""
@@ -222,7 +221,7 @@ def _unknown(question: Case, expected: Mapping[str, Any], actual: Mapping[str, A
 
 
 def _has_more_before(expected: Sequence[str], actual: Sequence[str], unknown: str, text: str) -> bool:
-    """Whether all that one has more is tokens right before an unknown token; one in the text is a token as any other.
+    """Return whether all extra tokens are right before an unknown token; if the text contains it, it is like any other.
 
     >>> _has_more_before(["a", "[UNK]", "b"], ["a", "a", "##b", "[UNK]", "b"], "[UNK]", "a abx b")
     True
@@ -232,7 +231,7 @@ def _has_more_before(expected: Sequence[str], actual: Sequence[str], unknown: st
     if len(actual) <= len(expected):
         return False
     is_piece = unknown in text
-    states = {(len(expected), False)}  # how many are left to be found, from the end, and whether one may be more
+    states = {(len(expected), False)}  # how many are left to find, from the end, and whether the next may be extra
     for token in reversed(actual):
         found = {(left - 1, token == unknown) for left, _ in states if left and expected[left - 1] == token}
         more = {(left, True) for left, may in states if may and (is_piece or token != unknown)}
@@ -241,7 +240,7 @@ def _has_more_before(expected: Sequence[str], actual: Sequence[str], unknown: st
 
 
 def _character(question: Case, path: tuple[str | int, ...], outcome: Mapping[str, Any]) -> str:
-    """Return the character with which the item begins whose span differs."""
+    """Return the first character of the item whose span differs."""
     text = question.input.get("text")
     right: Mapping[str, Any] = outcome["expect"] if "expect" in outcome else next(iter(outcome.get("one_of", ())), {})
     items = right.get(path[0], ()) if path[0] in ("pieces", "spans") else ()
@@ -250,12 +249,12 @@ def _character(question: Case, path: tuple[str | int, ...], outcome: Mapping[str
 
 
 def _without_row(result: Result) -> str:
-    """Return what is said of a case, or of the worst row of a table."""
+    """Return the detail of a case, or of the worst row of a table."""
     return next((row.detail for row in result.telling), result.detail)
 
 
 def _said(result: Result) -> str:
-    """Return the first line of what a fault or a refusal says, without the names and numbers that vary.
+    """Return the first line of the message of a fault or a refusal, without the names and numbers that vary.
 
     >>> from types import SimpleNamespace
     >>> told = "exit status 2; standard error ends 'panic: index out of range [5] | goroutine 1 [running]:'"
@@ -269,17 +268,17 @@ def _said(result: Result) -> str:
     """
     text = _without_row(result)
     text = re.sub(r".*standard error ends ['\"]", "", text)
-    text = re.sub(r"(\bpanicked at [^|]*:) \| ", r"\1 ", text)  # Rust says why on the next line
-    text = re.split(r" \(\S+:\d+ in ", text, maxsplit=1)[0].removeprefix("panic: ")  # as Go says of what it recovers
-    # what varies first: a pattern or a text that a message quotes may have several lines
+    text = re.sub(r"(\bpanicked at [^|]*:) \| ", r"\1 ", text)  # Rust gives the reason on the next line
+    text = re.split(r" \(\S+:\d+ in ", text, maxsplit=1)[0].removeprefix("panic: ")  # Go's form for recovered panics
+    # particulars first, because a pattern or a text that a message quotes may have several lines
     text = re.split(r" \| |\\n|\n", without_particulars(text), maxsplit=1)[0]
     return shorten(text, 100)
 
 
 class _Stages:
-    """Asks an implementation about the stages before encoding; no more once one of them, or the reference, fails.
+    """Compares the stages before encoding, until a stage, or the reference, fails to answer.
 
-    ``unit`` is that of the implementation's spans, in which those of the reference are given.
+    ``unit`` is the unit of the implementation's spans, to which those of the reference are converted.
     """
 
     def __init__(self, session: Session, reference: Session, left: int, unit: str) -> None:
@@ -290,7 +289,7 @@ class _Stages:
         self.offered = [stage for stage in ("normalize", "pre_tokenize") if stage in session.hello.operations]
 
     def cause_of(self, result: Result) -> str:
-        """Tell the cause of a wrong encoding of which a stage before it is to blame; nothing if none is."""
+        """Return the cause of a wrong encoding if a stage before it is to blame; otherwise empty."""
         if result.verdict is not Verdict.FAIL or result.difference is None or not self._left:
             return ""
         self._left -= 1
@@ -300,9 +299,9 @@ class _Stages:
         return str(cause_of_difference(*compared[-1]))
 
     def compare(self, case: Case) -> list[tuple[str, Seen]]:
-        """Return the stages with both answers, up to the first that differs; nothing if there is nothing to compare.
+        """Return the stages with both answers, up to the first that differs; empty if there is nothing to compare.
 
-        Each stage gets what the reference's stage before it gave, so that one stage's fault is not another's.
+        Each stage gets the output of the reference's stage before it, so that it is not blamed for an earlier one.
         """
         text, compared = case.input.get("text"), []
         if case.operation != "encode" or not self.offered or not isinstance(text, str):
@@ -311,7 +310,7 @@ class _Stages:
             asked = Request(stage, case.model.name, case.model.content, {"text": text}, case.model.file)
             right = _ask(self._reference, asked)
             if isinstance(right, Fault):
-                self._left = 0  # each such request may take all the time there is
+                self._left = 0  # each such request may use up the whole time limit
             if not isinstance(right, Answer):
                 return []
             actual = _ask(self._session, asked) if stage in self.offered else None
@@ -327,7 +326,7 @@ class _Stages:
 
 
 def _differs(seen: Seen) -> bool:
-    """Whether two answers of a stage differ; missing spans are not a difference, because they are optional."""
+    """Return whether two answers of a stage differ; missing spans are no difference, because they are optional."""
     left, right = (list(map(list, result.get("pieces", ()))) for result in (seen.expected, seen.actual))
     if left and right and any(len(piece) == 1 for piece in right):
         return [piece[0] for piece in left] != [piece[0] for piece in right]
@@ -335,10 +334,10 @@ def _differs(seen: Seen) -> bool:
 
 
 def first_diverging_stage(case: Case, session: Session, reference: Session, unit: str = "") -> str:
-    """Name the stage in a sentence; nothing if the implementation does not offer the stages one by one.
+    """Describe the first stage that diverges; empty if the implementation does not offer the stages separately.
 
-    ``case`` is what one question asks: of a table, a row. ``unit`` is that of the implementation's spans; unless given
-    it is what it declares.
+    ``case`` is a single question, so a row of a table. ``unit`` is the unit of the implementation's spans; unless
+    given, the one that it declares.
     """
     stages = _Stages(session, reference, 1, unit or effective_choices(session.hello)["offset_unit"])
     compared = stages.compare(case)

@@ -1,6 +1,6 @@
-"""What a failing case costs the user of a model: a wrong id is another matter than the name of a token.
+"""What a failing case costs the user of a model: a wrong id is worse than a wrong name of a token.
 
-The effects of a case are those of all its rows, and of all fields of an answer that differ; the worst comes first.
+The effects of a case are those of all its rows, and of all fields of an answer that differ, worst first.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from tokspec.judge.compare import first_difference
 
 
 class Effect(Enum):
-    """What a failure costs, the worst first."""
+    """What a failure costs, worst first."""
 
     MODEL_INPUT = "model input"
     TEXT = "text"
@@ -25,11 +25,11 @@ class Effect(Enum):
     INSPECTION = "inspection and training"
 
 
-#: The operations that give what a model gets, and the fields of it.
+#: The operations that return the input of a model, and the fields of this input.
 ENCODING = ("encode", "encode_batch", "encode_parts")
 MODEL_INPUT = frozenset(("ids", "type_ids", "attention_mask"))
 
-#: The effects of the fields of an encoding. Another number of parts is another input of the model.
+#: The effects of the fields of an encoding. A different number of parts is a different input of the model.
 _FIELDS = {
     **dict.fromkeys((*MODEL_INPUT, "overflowing", "encodings"), Effect.MODEL_INPUT),
     **dict.fromkeys(("spans", "word_ids", "sequence_ids", "special_tokens_mask"), Effect.POSITIONS),
@@ -38,12 +38,12 @@ _FIELDS = {
 
 _DECODING = ("decode", "decode_stream", "decode_until", "decode_bytes", "decode_with_offsets")
 
-#: The fields of a decoded text that are places in it.
+#: The fields of a decoded text that are positions in it.
 _PLACES = ("offsets",)
 
 
 def in_order(effects: Iterable[Effect]) -> tuple[Effect, ...]:
-    """Return each effect once, the worst first.
+    """Return each effect once, worst first.
 
     >>> in_order([Effect.NAMES, Effect.MODEL_INPUT, Effect.NAMES])
     (<Effect.MODEL_INPUT: 'model input'>, <Effect.NAMES: 'names'>)
@@ -55,14 +55,14 @@ def in_order(effects: Iterable[Effect]) -> tuple[Effect, ...]:
 def effects_of(
     operation: str, right: Mapping[str, Any], given: Mapping[str, Any], tolerance: Mapping[str, float], *, ids: bool
 ) -> tuple[Effect, ...]:
-    """Return the effects of what differs between two results, the worst first.
+    """Return the effects of the differences between two results, worst first.
 
     Args:
-        operation: that was asked.
-        right: what is compared of the right result.
-        given: what is compared of the answer.
-        tolerance: of real numbers.
-        ids: whether the implementation gives ids; the tokens of one that gives none are the input of a model.
+        operation: the operation.
+        right: the compared part of the right result.
+        given: the compared part of the answer.
+        tolerance: the tolerance of real numbers.
+        ids: whether the implementation gives ids; if it gives none, its tokens are the input of a model.
 
     >>> effects_of("encode", {"tokens": ["a"], "ids": [1]}, {"tokens": ["b"], "ids": [1]}, {}, ids=True)
     (<Effect.NAMES: 'names'>,)
@@ -71,12 +71,12 @@ def effects_of(
 
 
 def asked_effects(operation: str, results: Iterable[Mapping[str, Any]], fields: Sequence[str]) -> tuple[Effect, ...]:
-    """Return what a case can show of an implementation: of an encoding the fields that it gives and the case has.
+    """Return the effects that a case can show; for an encoding, those of the fields that both sides have.
 
     Args:
-        operation: of the case.
+        operation: the operation of the case.
         results: the right results.
-        fields: those of an encoding that the implementation gives.
+        fields: the fields of an encoding that the implementation gives.
     """
     return _asked(operation, frozenset(name for result in results for name in _names(result)), tuple(fields))
 
@@ -96,7 +96,7 @@ def _of_field(operation: str, field: str, ids: bool) -> Effect:
 
 
 def _differing(right: Mapping[str, Any], given: Mapping[str, Any], tolerance: Mapping[str, float]) -> Iterator[str]:
-    """Name the fields in which two results differ, those of their encodings and overflowing parts among them."""
+    """Name the fields in which two results differ, including those of their encodings and overflowing parts."""
     for field in {**right, **given}:
         ours, theirs = right.get(field), given.get(field)
         if field in ("encodings", "overflowing") and isinstance(ours, list) and isinstance(theirs, list):

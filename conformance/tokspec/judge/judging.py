@@ -1,9 +1,9 @@
-"""Judging an implementation from its start to its end: the steps, and their order, of every command that judges one.
+"""Judging an implementation from its start to its end: the steps of every command that judges one, in order.
 
-The cases are asked. What crashed or hung is asked once more, because a fault that does not come again may be the
-machine's. Then the known failures are applied, what is required is checked, and the causes of failures are looked for
-while the implementation can still be asked. Its session is ended last, and a fault that shows only then counts like any
-other (PROTO-3).
+The cases are run. A case that crashed or hung is run once more, because a fault that does not occur again may be the
+machine's. Then the known failures are applied, the requirements are checked, and the causes of failures are searched
+for while the implementation can still be asked. Its session is closed last, and a fault that shows only then counts
+like any other (PROTO-3).
 
 Printing, writing reports and the exit status are left to the commands.
 """
@@ -24,20 +24,20 @@ from tokspec.sessions.session import Session
 from tokspec.suite.cases import Case
 from tokspec.suite.origins import Origin
 
-#: Verdicts that may be the machine's doing.
+#: Verdicts that the machine may have caused.
 _FAULTS = (Verdict.CRASH, Verdict.TIMEOUT)
 
-#: How many cases that crashed or hung are asked again; an implementation that fails more of them is not unlucky.
+#: How many cases that crashed or hung are run again; if there are more, bad luck is no explanation.
 _ASKED_AGAIN = 20
 
 
 @dataclass(frozen=True)
 class Terms:
-    """What an implementation is held to, besides the outcomes of the cases.
+    """What an implementation has to fulfill, in addition to the outcomes of the cases.
 
     ``choices`` are options that replace those that it declares. ``known`` are failures that do not count; an entry that
-    names none of ``names`` is stale. Of each name in ``required``, all cases of ``every`` that belong to it must pass.
-    Answers of ``like`` are as good as those that are specified.
+    names none of ``names`` is stale. For each name in ``required``, all cases of ``every`` that belong to it must pass.
+    Answers of ``like`` count as well as specified ones.
     """
 
     choices: Mapping[str, str] | None = None
@@ -49,12 +49,12 @@ class Terms:
 
 
 def keep_first(first: Result, second: Result) -> Result:
-    """Return a crash or time-out that did not come again: it still fails the run, and says that it is flaky."""
+    """Return a crash or timeout that did not occur again: it still fails the run, and is marked as flaky."""
     return replace(first, detail=f"{first.detail}; {_flaky(first)}")
 
 
 def keep_second(first: Result, second: Result, note: Callable[[str], None]) -> Result:
-    """Return what came when a crash or time-out did not come again; ``note`` is called with a line about it."""
+    """Return the second result if a crash or timeout did not occur again; ``note`` is called with a line about it."""
     note(f"{first.case.id}: {first.verdict.value}: {first.detail}; {_flaky(first)}")
     return second
 
@@ -76,17 +76,18 @@ def judge_implementation(
     look: Callable[[Run, Session, Session], None] = lambda run, session, reference: None,
     progress: Callable[[Result], None] = lambda result: None,
 ) -> Run:
-    """Judge an implementation by cases, and end it.
+    """Judge an implementation by cases, and close its session.
 
     Args:
-        start: opens a session with it.
-        cases: what to ask, in this order.
-        terms: what it is held to.
+        start: opens a session with the implementation.
+        cases: the cases, in the order in which to run them.
+        terms: the terms that it has to fulfill.
         max_failures: end the run after this many failing cases.
-        flaky: chooses between a fault and what came when the case was asked again.
-        verify: asks a finished run again; gets the seconds that the start and the cases took.
+        flaky: chooses between a fault and the result of running the case again.
+        verify: runs the cases of a finished run again; gets the seconds that the start and the cases took.
         rewrite: writes the known failures from a run to which none was applied, and returns them.
-        reference: opens a session with the reference, to find the causes of failures; without it none is looked for.
+        reference: opens a session with the reference, to find the causes of failures; without it, causes are not
+            searched for.
         look: called with a run that has failures, and both sessions, before they end.
         progress: called with each result as it arrives.
 
@@ -128,12 +129,12 @@ def end_problems(session: Session) -> tuple[str, ...]:
 
 
 def with_problems(finished: Run, problems: Collection[str]) -> Run:
-    """Return a run with more that keeps it from being green."""
+    """Return a run with more problems, which keep it from being green."""
     return replace(finished, problems=(*finished.problems, *problems))
 
 
 def apply_known(finished: Run, known: KnownFailures) -> Run:
-    """Return a run as it counts with the known failures of its cases."""
+    """Apply known failures to the results of a run."""
     today = date.today()
     return replace(finished, results=tuple(known.apply_to(result, today) for result in finished.results))
 
@@ -145,7 +146,7 @@ def _ask_again(
     like: Origin | None,
     flaky: Callable[[Result, Result], Result],
 ) -> Run:
-    """Ask the cases that crashed or hung once more, each alone, unless there are very many."""
+    """Run the cases that crashed or hung once more, each alone, unless there are very many."""
     faults = [result for result in finished.results if result.verdict in _FAULTS]
     if not faults or len(faults) > _ASKED_AGAIN:
         return finished

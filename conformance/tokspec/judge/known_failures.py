@@ -1,9 +1,9 @@
-"""Failures that are known: a file that lists them, and what it makes of a result.
+"""Known failures: a file that lists them, and its effect on a result.
 
-The file is a ratchet. A listed case that fails in the listed way does not fail the run; one that passes, fails
-differently or is listed past its date does, and so does an entry whose case no longer exists or is not offered any
-more. A file with the key ``unsupported`` lists there every case that is not offered: another that is not fails the run,
-and so does a listed one that passes. What no case can show is listed under ``faults``, and reported with the run.
+The file is a ratchet. A listed case that fails in the listed way does not fail the run. A listed case does fail the run
+if it passes, fails differently or is listed past its date, or if it no longer exists or is no longer offered. A file
+with the key ``unsupported`` lists there every case that is not offered: any other unsupported case fails the run, and
+so does a listed one that passes. Faults that no case can show are listed under ``faults``, and reported with the run.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ from tokspec.suite import schema
 from tokspec.suite.origins import Origin, load_origin
 from tokspec.suite.strict_yaml import Document, read_yaml
 
-#: What the file is called by convention.
+#: The conventional name of the file.
 CONVENTIONAL_NAME = "tokspec-known-failures.yaml"
 
-#: The reason that a new entry gets when the file is written by a run; a person writes a better one.
+#: The reason of an entry that a run writes, until a person writes a better one.
 UNEXPLAINED = "not explained yet"
 
-#: What an entry is no longer needed for.
+#: Verdicts for which an entry is no longer needed.
 _PASSES = {Verdict.PASS: "passes", Verdict.AS_ORIGIN: "passes as the origin"}
 
-#: How many cases are named that are unsupported without being listed.
+#: How many cases are named that are unsupported but not listed.
 _NAMED = 10
 
 
 @dataclass(frozen=True)
 class KnownFailure:
-    """One entry: a case, how it fails, why, and until when that is accepted (that day included).
+    """One entry: a case, how it fails, why, and the last day on which that is accepted.
 
-    With ``like`` it fails as that origin does, and the reason is the origin's.
+    With ``like``, it fails as that origin does, and the reason is the origin's.
     """
 
     case: str
@@ -53,7 +53,7 @@ class KnownFailure:
     line: int = 0
 
     def is_past(self, today: date) -> bool:
-        """Say whether it is accepted no longer."""
+        """Return whether the entry is past its date."""
         return self.expires is not None and today > self.expires
 
 
@@ -61,9 +61,9 @@ class KnownFailure:
 class KnownFailures:
     """The entries of one file by case; without a file there are none.
 
-    ``not_offered`` has the line of every case that is listed as unsupported; None where the file does not list any.
-    ``faults`` are what is wrong with the implementation and no case can show, such as a hang or state between requests.
-    Of an ``origin`` the entries are all of its answers that are not as specified.
+    ``not_offered`` has the line of every case that is listed as unsupported; None if the file has no such list.
+    ``faults`` are faults of the implementation that no case can show, such as a hang or state between requests. For an
+    ``origin``, the entries are all of its answers that are not as specified.
     """
 
     file: str = ""
@@ -73,7 +73,7 @@ class KnownFailures:
     origin: Origin | None = None
 
     def apply_to(self, result: Result, today: date) -> Result:
-        """Return the result as it counts with the entry of its case, if it has one."""
+        """Apply the entry of a result's case, if there is one."""
         entry = self.entries.get(result.case.id)
         if self.origin and entry and result.verdict is Verdict.AS_ORIGIN:
             return replace(result, verdict=Verdict.KNOWN_FAILURE, detail=entry.reason)
@@ -95,14 +95,16 @@ class KnownFailures:
         return replace(result, verdict=Verdict.KNOWN_FAILURE, detail=entry.reason)
 
     def stale(self, cases: Collection[str]) -> tuple[str, ...]:
-        """Say which entries name none of these cases."""
+        """Describe the entries that name none of these cases."""
         lines = {**{entry.case: entry.line for entry in self.entries.values()}, **(self.not_offered or {})}
         return tuple(
-            f"{self.file}:{line}: {case} is no case of the suite" for case, line in lines.items() if case not in cases
+            f"{self.file}:{line}: {case} is not a case of the suite"
+            for case, line in lines.items()
+            if case not in cases
         )
 
     def expired(self, today: date) -> tuple[str, ...]:
-        """Say which entries are listed past their date."""
+        """Describe the entries that are listed past their date."""
         return tuple(
             f"{self.file}:{entry.line}: {entry.case} was known until {entry.expires}"
             for entry in self.entries.values()
@@ -110,9 +112,9 @@ class KnownFailures:
         )
 
     def unsupported(self, results: Iterable[Result]) -> tuple[str, ...]:
-        """Say which entries list what is not offered any more; no other result would ever show that they are wrong.
+        """Describe the entries of cases that are no longer offered, because no other result shows that they are stale.
 
-        Where the file lists what is unsupported, say also what is so without being listed.
+        If the file lists the unsupported cases, also describe unsupported cases that are not listed.
         """
         found = [result.case.id for result in results if result.verdict is Verdict.UNSUPPORTED]
         listed = [
@@ -132,9 +134,10 @@ class KnownFailures:
 
 
 def digest(result: Result) -> str:
-    """Return 16 hexadecimal digits for how a case fails: its wrong answer, the reason of a refusal, or a fault's kind.
+    """Return 16 hexadecimal digits that identify how a case fails: its wrong answer, refusal reason, or kind of fault.
 
-    What a crash or a time-out says is left out: it names addresses and times. Of a table every row counts that fails.
+    The message of a crash or a timeout is left out, because it has addresses and times. In a table, every failing row
+    counts.
     """
     rows = [[row.case.row, *_manner(row)] for row in result.rows if not row.verdict.conforms]
     text = json.dumps(rows or _manner(result), sort_keys=True, separators=(",", ":"))
@@ -142,7 +145,7 @@ def digest(result: Result) -> str:
 
 
 def _manner(result: Result) -> list[object]:
-    """Return the verdict of a result, and what was seen."""
+    """Return the verdict of a result, and how it fails."""
     reply = result.reply
     seen: object = None
     if isinstance(reply, Answer):
@@ -153,7 +156,7 @@ def _manner(result: Result) -> list[object]:
 
 
 def read_known_failures(file: Path, name: str = "") -> KnownFailures:
-    """Read a file of known failures; ``name`` is how messages call it.
+    """Read a file of known failures; ``name`` is its name in messages.
 
     Raises:
         DataError: the first thing that is wrong with it, with file, line and key.
@@ -162,7 +165,7 @@ def read_known_failures(file: Path, name: str = "") -> KnownFailures:
 
 
 def parse_known_failures(document: Document) -> KnownFailures:
-    """Take the entries out of a document.
+    """Parse the entries of a document.
 
     Raises:
         DataError: the first thing that is wrong with it, with file, line and key.
@@ -221,7 +224,7 @@ def _entry(document: Document, index: int, raw: Mapping[str, Any]) -> KnownFailu
     try:
         expires = date.fromisoformat(raw["expires"]) if "expires" in raw else None
     except ValueError:
-        message = f"{raw['expires']!r} is no date; write it as 2030-12-31"
+        message = f"{raw['expires']!r} is not a date; write it as 2030-12-31"
         raise document.error((*path, "expires"), message) from None
     given = {key: raw[key] for key in ("case", "verdict", "digest", "reason", "link", "like") if key in raw}
     if "like" in raw:

@@ -1,8 +1,8 @@
-"""What a file of known failures lists after a run, and how its text is updated.
+"""Updating the text of a file of known failures after a run.
 
-It is sorted by case, with all that people wrote where they wrote it. ``tokspec.cli.known`` writes the file. A library
-that keeps comments would have to be corrected here: ruamel.yaml hangs the comment above an entry at the entry before
-it, so that it goes to another case when they are sorted, and realigns values.
+The new text is sorted by case, and keeps what people wrote where they wrote it. ``tokspec.cli.known`` writes the file.
+A library that keeps comments does not suffice: ruamel.yaml attaches the comment above an entry to the entry before it,
+so that sorting moves it to another case, and it realigns values.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from tokspec.judge.runner import Run
 from tokspec.judge.verdicts import Verdict
 from tokspec.suite.strict_yaml import Document, parse_yaml
 
-#: Verdicts that are listed only where it is asked for: too serious to be listed unseen.
+#: Verdicts that are listed only on request, because they are too serious to be listed unseen.
 CRASHES = (Verdict.CRASH, Verdict.TIMEOUT, Verdict.PROTOCOL)
 
-#: Verdicts after which nothing can be learned from a run, and what to do about them.
+#: Verdicts that make a run useless for an update, and what to do about them.
 _INCONCLUSIVE = {
     Verdict.STATE_LEAK: "fix that first",
     Verdict.NOT_RUN: "run all cases that are selected",
 }
 
-#: Verdicts with which an entry is no longer true.
+#: Verdicts that make an entry obsolete.
 _OVER = {Verdict.UNEXPECTED_PASS: "passes now", Verdict.UNSUPPORTED: "is unsupported now"}
 
 
@@ -37,15 +37,16 @@ def update_known_failures(
 ) -> str:
     """Return the new text of the file.
 
-    Entries of cases that were not run stay as they are. Of an entry that fails no longer, is not offered any more, or
-    whose case is gone, a comment with its reason stays, unless nobody ever wrote one.
+    Entries of cases that were not run stay as they are. If a case no longer fails, is no longer offered or no longer
+    exists, its entry becomes a comment with its reason, unless nobody ever wrote one.
 
     Args:
-        text: what the file holds now; empty where there is none.
-        known: the same, as it was read for the run.
+        text: the present text of the file; empty if there is none.
+        known: the entries of the file, as they were read for the run.
         run: a run with these known failures.
         cases: the ids of all cases of the suite.
-        crashes: whether to list what crashed, hung or broke the protocol, too; what is not listed fails from then on.
+        crashes: whether to list cases that crashed, hung or broke the protocol, too; cases that are not listed fail
+            from then on.
 
     Raises:
         DataError: after a run in which something was not run, or leaked state, or every case crashed; or the file was
@@ -79,14 +80,14 @@ def _entries(text: str, file: str) -> Mapping[str, KnownFailure]:
 
 
 def _over(known: KnownFailures, run: Run, cases: Collection[str]) -> Mapping[str, str]:
-    """Say of which listed cases the entry is no longer true, and why."""
+    """Return the listed cases whose entry is obsolete, with the reason."""
     now = {result.case.id: _OVER[result.verdict] for result in run.results if result.verdict in _OVER}
-    gone = {case: "is no case of the suite any more" for case in known.entries if case not in cases}
+    gone = {case: "is no longer a case of the suite" for case in known.entries if case not in cases}
     return {case: {**now, **gone}[case] for case in known.entries if case in now or case in gone}
 
 
 def _not_offered(known: KnownFailures, run: Run, cases: Collection[str]) -> list[str] | None:
-    """Return the cases to list as unsupported, sorted; None if the file lists none, which is its choice."""
+    """Return the cases to list as unsupported, sorted; None if the file has no such list."""
     if known.not_offered is None:
         return None
     verdicts = {result.case.id: result.verdict for result in run.results}
@@ -102,7 +103,7 @@ def _written_reason(entry: KnownFailure) -> str:
 def _wanted(
     known: KnownFailures, run: Run, over: Collection[str], listed: Collection[Verdict]
 ) -> Mapping[str, KnownFailure]:
-    """Return the entries as they are to be: with what fails now in one of the ways to list, as it fails now."""
+    """Return the new entries, including cases that now fail with a verdict to list, as they now fail."""
     wanted = {case: entry for case, entry in known.entries.items() if case not in over}
     for result in run.results:
         if result.verdict in listed:
@@ -113,7 +114,7 @@ def _wanted(
 
 
 def _refuse_other(text: str, file: str, wanted: Mapping[str, KnownFailure]) -> None:
-    """Read what is about to be written: nothing that people wrote may be lost, however the file is laid out."""
+    """Check the text before it is written, because nothing that people wrote may be lost, whatever the layout."""
     try:
         entries = _entries(text, file)
     except DataError as error:
@@ -138,7 +139,7 @@ _BLOCK_SCALAR = re.compile(r"[|>][-+0-9]*(?P<comment>.*)\n")
 
 @dataclass(frozen=True)
 class Retired:
-    """A case that is listed no longer, why, and the reason that it was listed for, if anybody wrote one."""
+    """A case that is no longer listed, why, and the reason in its entry, if anybody wrote one."""
 
     case: str
     why: str
@@ -155,7 +156,7 @@ class _Entry:
 
 @dataclass(frozen=True)
 class _Layout:
-    """The lines of a file, cut at its entries; ``key`` is where the list begins, ``indent`` what is before a dash."""
+    """The lines of a file, split at its entries; ``key`` is the list's first line, ``indent`` what precedes a dash."""
 
     head: list[str]
     key: re.Match[str]
@@ -166,13 +167,13 @@ class _Layout:
 
 @dataclass(frozen=True)
 class _Unsupported:
-    """The lines of the list of unsupported cases, and where in the file they are; -1 is after the entries."""
+    """The lines of the list of unsupported cases, and their place in the file; -1 means after the entries."""
 
     lines: list[str]
     at: int
 
     def put_back(self, text: str, cases: Sequence[str] | None, file: str) -> str:
-        """Return a text with the list in it as it is to be; the lines of cases that stay are not changed.
+        """Insert the updated list into a text; the lines of cases that stay are not changed.
 
         Raises:
             DataError: the list has comments, and its cases are not on separate lines.
@@ -196,7 +197,7 @@ class _Unsupported:
 
 
 def _cut_out_unsupported(text: str) -> tuple[str, _Unsupported]:
-    """Return the text without the list of unsupported cases, and the list; a file may have none."""
+    """Split the text into the list of unsupported cases, which may be empty, and the rest."""
     lines = text.splitlines()
     start = next((number for number, line in enumerate(lines) if line.startswith("unsupported:")), len(lines))
     keys = [number for number, line in enumerate(lines) if number > start and re.match(r"[A-Za-z\"']", line)]
@@ -207,13 +208,13 @@ def _cut_out_unsupported(text: str) -> tuple[str, _Unsupported]:
 
 
 def rewrite(text: str, file: str, wanted: Mapping[str, KnownFailure], retired: Sequence[Retired]) -> str:
-    """Return the text with the entries that are wanted; of those that are there only what was seen is changed.
+    """Return the text with the wanted entries; in existing ones, only the verdict and the digest are changed.
 
     Args:
-        text: what the file holds, well-formed; empty where there is none.
-        file: what errors call it.
-        wanted: all entries that it is to have.
-        retired: what becomes a comment, at the end.
+        text: the well-formed text of the file; empty if there is none.
+        file: the file's name in errors.
+        wanted: all entries that it should have.
+        retired: entries that become comments at the end.
 
     Raises:
         DataError: the entries are not on separate lines.
@@ -247,7 +248,7 @@ def _new(entry: KnownFailure, indent: str) -> _Entry:
 
 
 def _with_what_was_seen(text: str, document: Document, wanted: Mapping[str, KnownFailure]) -> str:
-    """Replace verdicts and digests that are others now, from the last to the first, so that no place moves."""
+    """Replace verdicts and digests that have changed, from the last to the first, so that no place moves."""
     places: list[tuple[int, int, str]] = []
     for index, raw in enumerate(document.value["known_failures"]):
         for key in _SEEN:
@@ -264,7 +265,7 @@ def _layout(text: str, document: Document) -> _Layout:
     lines = text.splitlines()
     cases = [raw["case"] for raw in document.value["known_failures"]]
     starts = [document.lines["known_failures", index] - 1 for index in range(len(cases))]
-    # Without entries the list is empty brackets, and comments below them stay there.
+    # Without entries, the list is a pair of brackets, and comments below it stay there.
     top = starts[0] if cases else document.lines["known_failures",]
     head, above = _cut(lines[:top], 0 if cases else top)
     key = _KEY.fullmatch(head[-1]) if head else None

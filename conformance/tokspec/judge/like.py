@@ -1,4 +1,4 @@
-"""Whether a reply that is not as specified is what an origin answers (:mod:`tokspec.suite.origins`)."""
+"""Whether a reply that is not as specified equals an origin's answer (:mod:`tokspec.suite.origins`)."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from tokspec.protocol.messages import Answer, Fault, Refused, Reply
 from tokspec.protocol.spans import convert_result
 from tokspec.suite.origins import Origin
 
-#: The fields of an encoding that are kept of an answer where a refusal is due.
+#: The fields of an encoding that are kept of an answer where a refusal is expected.
 _FIELDS = ("tokens", "ids", "spans")
 
 
 @dataclass(frozen=True)
 class Likeness:
-    """Holds an implementation to "as specified, or as an origin answers".
+    """Judges an implementation by "as specified, or as an origin answers".
 
     ``is_origin`` says that the implementation is the origin itself: a refusal where it crashed would be news.
     """
@@ -28,13 +28,13 @@ class Likeness:
     is_origin: bool = False
 
     def apply_to(self, result: Result, reply: Reply, hello: Hello, unit: str) -> Result:
-        """Return the result of a question as it counts if the reply to it is the origin's answer.
+        """Return the result of a question, which counts as the origin's if the reply is the origin's answer.
 
         Args:
             result: the verdict on the whole reply.
-            reply: the reply, of which ``result`` may have an extract.
-            hello: how the implementation describes itself.
-            unit: what its spans count.
+            reply: the whole reply; ``result`` may have only an extract.
+            hello: the implementation's description of itself.
+            unit: the unit of its spans.
         """
         known = self.origin.answers.get(result.case.id)
         if known is None or result.verdict.conforms or not self._is_same(known.answer, result, reply, hello, unit):
@@ -43,7 +43,7 @@ class Likeness:
         return replace(result, verdict=Verdict.AS_ORIGIN, detail=f"as {self.origin}: {known.reason}", effects=effects)
 
     def _is_same(self, known: Mapping[str, Any], result: Result, reply: Reply, hello: Hello, unit: str) -> bool:
-        if "fault" in known:  # a port that refuses what its origin crashes at is as good
+        if "fault" in known:  # a port that refuses where its origin crashes is as good
             is_refusal = isinstance(reply, Refused) and not self.is_origin
             return is_refusal or (isinstance(reply, Fault) and reply.kind == known["fault"])
         if "refused" in known:
@@ -51,7 +51,7 @@ class Likeness:
         if not isinstance(reply, Answer):
             return False
         specified = next(iter(result.expected.get("one_of", [result.expected.get("expect", {})])))
-        sequences = {key: specified[key] for key in ("sequence_ids",) if key in specified}  # whose text spans count in
+        sequences = {key: specified[key] for key in ("sequence_ids",) if key in specified}  # for the text of spans
         fields = convert_result({**sequences, **known["result"]}, result.case.input, unit)
         right = {**specified, **fields}
         given = (
@@ -67,7 +67,7 @@ class Likeness:
 
 
 def answer_of(result: Result, reply: Reply) -> Mapping[str, Any]:
-    """Return what is kept of a reply that is not as specified: of a result the fields that differ."""
+    """Return the part of a wrong reply that is kept: for a result, the fields that differ."""
     if isinstance(reply, Refused):
         return {"refused": reply.reason}
     if isinstance(reply, Fault):
@@ -82,7 +82,7 @@ def answer_of(result: Result, reply: Reply) -> Mapping[str, Any]:
 
 
 def _within(expected: Any, given: Any) -> Any:
-    """Leave out of encodings in a result the fields that are not expected of them."""
+    """Keep only the expected fields of encodings in a result."""
     if isinstance(expected, Mapping) and isinstance(given, Mapping):
         return {key: _within(expected[key], value) for key, value in given.items() if key in expected}
     if _holds_encodings(expected) and isinstance(given, Sequence):

@@ -1,12 +1,13 @@
-"""Which options an implementation takes: found out from its answers, whatever it declares.
+"""Finding out from its answers which options of choices an implementation has, whatever it declares.
 
-Every case whose outcome depends on choices is asked, and its answer judged under each combination of their options. An
-option fits a choice if no answer rules it out, and costs the cases that fail with it whatever the other choices are, of
-what is possible for them. Where several fit, it is the one that costs least; and of those the one that is right more
-rarely than the others: an implementation that always takes the earliest of equal segmentations also gives any of them.
+Every case whose outcome depends on choices is run, and its answer is judged with each combination of their options. An
+option fits a choice if no answer rules it out. Its cost is the number of cases that fail with it, whatever possible
+options the other choices have. If several options fit, the one with the lowest cost is selected, and among those the
+strictest, which accepts the fewest answers: an implementation that always gives the earliest of equal segmentations
+also fits the option that accepts any of them.
 
-An option that is found is reported only where it is well supported: not where most of its cases fail, where a single
-case rules another option out, or where this depends on a choice that is not reported itself.
+An option is reported only if it is well supported: not if most of its cases fail, if only a single case rules another
+option out, or if this depends on a choice that is not reported itself.
 """
 
 from __future__ import annotations
@@ -28,10 +29,10 @@ from tokspec.sessions.session import Session
 from tokspec.suite.cases import Case
 from tokspec.suite.specification import load_specification
 
-#: An option for each of the choices on which one case depends.
+#: An option for each choice on which a case depends.
 _Combination: TypeAlias = Mapping[str, str]
 
-#: The combinations that explain an answer, by the id of the case.
+#: The combinations that explain the answer to a case, by its id.
 _Explanations: TypeAlias = Mapping[str, Sequence[_Combination]]
 
 
@@ -39,10 +40,10 @@ _Explanations: TypeAlias = Mapping[str, Sequence[_Combination]]
 class ChoiceFinding:
     """What the answers say about one choice.
 
-    ``options`` are the cheapest and strictest of those that fit: one if it is found; several if no case tells them
+    ``options`` are the cheapest and strictest of those that fit: one if it was found; several if no case tells them
     apart; none if the answers contradict each other. ``telling`` has each case that rules an option out, with the
     options that it leaves. ``costs`` has for every option how many of the ``answered`` cases fail with it. ``doubt``
-    says why the one option that is found is not reported, if it is not.
+    says why the option that was found is not reported; it is empty otherwise.
     """
 
     choice: str
@@ -55,7 +56,7 @@ class ChoiceFinding:
 
     @property
     def told(self) -> str:
-        """The option that is well supported; nothing if none is."""
+        """The option that is well supported; empty if there is none."""
         return self.options[0] if len(self.options) == 1 and not self.doubt else ""
 
 
@@ -63,9 +64,9 @@ class ChoiceFinding:
 class Probe:
     """A finding for every choice, and the cases whose answer no combination of options explains.
 
-    ``faults`` are by the questions that came to one, malformed answers among them, of all that were ``asked``.
-    ``explained`` counts the replies that a combination of options explains, ``answered`` those of them that are not
-    refusals.
+    ``faults`` maps questions to the faults that they ended in, including malformed answers; ``asked`` is the number of
+    all questions. ``explained`` counts the replies that a combination of options explains, and ``answered`` counts the
+    explained replies that are not refusals.
     """
 
     findings: tuple[ChoiceFinding, ...]
@@ -77,19 +78,19 @@ class Probe:
 
     @property
     def declaration(self) -> Mapping[str, str]:
-        """The option of every choice of which exactly one fits and is well supported."""
+        """The options of the choices for which exactly one fits and is well supported."""
         return {finding.choice: finding.told for finding in self.findings if finding.told}
 
 
 def probe(session: Session, cases: Sequence[Case]) -> Probe:
-    """Ask every case that depends on a choice, and find out which options explain the answers."""
+    """Run every case that depends on a choice, and find out which options explain the answers."""
     asked = [question for case in cases for question in case.questions if choices_of(question)]
     replies = session.ask([make_request(case) for case in asked])
     return find_choices(asked, {asked[index].id: reply for index, reply in replies}, session.hello)
 
 
 def find_choices(questions: Sequence[Case], replies: Mapping[str, Reply], hello: Hello) -> Probe:
-    """Find out which options explain the replies, which are by the ids of their questions; some may have none."""
+    """Find out which options explain the replies; ``replies`` is keyed by question id, and some may be missing."""
     asked = [question for question in questions if choices_of(question)]
     explained: dict[str, list[_Combination]] = {}
     faults: dict[str, Fault] = {}
@@ -141,7 +142,7 @@ def _explaining(case: Case, reply: Reply, hello: Hello) -> Iterator[_Combination
 
 
 def _findings(told: _Explanations, cases: Mapping[str, Case], lost: Mapping[str, int]) -> tuple[ChoiceFinding, ...]:
-    """Return the finding for each choice; ``lost`` counts the cases of each whose answer nothing explains."""
+    """Return the finding for each choice; ``lost`` counts for each the cases whose answer no combination explains."""
     possible = _possible(told)
     found = {name: _finding(name, told, cases, possible, lost.get(name, 0)) for name in load_specification().choices}
     while True:
@@ -165,16 +166,16 @@ def _finding(
     costs = {option: cost + lost for option, cost in _costs(name, leaves).items()}
     fitting = tuple(option for option in choice.options if all(option in left for left in telling.values()))
     found = _least(fitting, costs)
-    if not any(costs[option] for option in found):  # where cases fail with each, it is not by being laxer
+    if not any(costs[option] for option in found):  # if cases fail with each, strictness doesn't decide
         counts = [_count_right(name, cases[case], possible) for case in leaves]
         found = _least(found, {option: sum(count[option] for count in counts) for option in found})
     return ChoiceFinding(name, found, fitting, telling, costs, len(leaves) + lost)
 
 
 def _count_right(name: str, case: Case, possible: Mapping[str, frozenset[str]]) -> Mapping[str, int]:
-    """Count for each option of a choice the answers that would be right in a case: the fewer, the stricter it is.
+    """Count for each option of a choice the answers that would be right in a case: fewer mean a stricter option.
 
-    Each is counted under the options of the other choices that are possible.
+    They are counted over the possible options of the other choices.
     """
     defaults = load_specification().defaults()
     counts = Counter[str]()
@@ -191,9 +192,9 @@ def _doubt(
     possible: Mapping[str, frozenset[str]],
     open_choices: Collection[str],
 ) -> str:
-    """Say why the one option that was found is not well supported; nothing if it is.
+    """Say why the one option that was found is not well supported; empty if it is.
 
-    A choice without a reported option rules nothing out: every option of it is possible.
+    A choice without a reported option rules nothing out, because each of its options is possible.
     """
     (option,), answered = finding.options, finding.answered
     if 2 * finding.costs[option] > answered:
@@ -213,7 +214,7 @@ def _doubt(
 def _evidence(
     finding: ChoiceFinding, told: _Explanations, cases: Mapping[str, Case], possible: Mapping[str, frozenset[str]]
 ) -> Mapping[str, Sequence[str]]:
-    """Return for each other option the cases that speak against it: they rule it out, or hold it to less."""
+    """Return for each other option the cases against it: they rule it out, or it accepts more answers in them."""
     (option,), name = finding.options, finding.choice
     found: dict[str, list[str]] = {other: [] for other in finding.costs if other != option}
     for case, left in _leaves(name, told, possible).items():
@@ -230,7 +231,7 @@ def _least(options: Sequence[str], costs: Mapping[str, int]) -> tuple[str, ...]:
 
 
 def _leaves(name: str, told: _Explanations, possible: Mapping[str, frozenset[str]]) -> Mapping[str, tuple[str, ...]]:
-    """Return the options of a choice that each case leaves which depends on it."""
+    """Return for each case that depends on a choice the options that it leaves."""
     return {case: _left(name, each, possible) for case, each in told.items() if name in each[0]}
 
 
@@ -240,9 +241,9 @@ def _costs(name: str, leaves: Mapping[str, tuple[str, ...]]) -> dict[str, int]:
 
 
 def _possible(told: _Explanations) -> Mapping[str, frozenset[str]]:
-    """Return the options that are possible for each choice: what one choice is rules combinations with others out.
+    """Return the possible options of each choice: the options of one choice rule out combinations with others.
 
-    A choice of which the answers rule every option out rules nothing out itself, but for its dearer options.
+    If the answers rule out every option of a choice, it rules out only its more costly options.
     """
     every = {name: frozenset(choice.options) for name, choice in load_specification().choices.items()}
     torn: dict[str, frozenset[str]] = {}
@@ -259,7 +260,7 @@ def _possible(told: _Explanations) -> Mapping[str, frozenset[str]]:
 def _narrowed(
     told: _Explanations, possible: dict[str, frozenset[str]], torn: Collection[str]
 ) -> dict[str, frozenset[str]]:
-    """Leave out what cases rule out, until nothing changes, or no option is left of a choice that is not torn."""
+    """Remove options that cases rule out, until nothing changes, or a choice that is not torn has no option left."""
     while True:
         before = dict(possible)
         for combinations in told.values():
@@ -274,7 +275,7 @@ def _narrowed(
 
 
 def _left(name: str, combinations: Sequence[_Combination], possible: Mapping[str, frozenset[str]]) -> tuple[str, ...]:
-    """Return the options of a choice that are left by combinations whose other options are possible."""
+    """Return the options of a choice in the combinations whose other options are possible."""
     return tuple(
         dict.fromkeys(
             combination[name]

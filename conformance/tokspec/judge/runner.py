@@ -1,4 +1,4 @@
-"""Runs cases against a session: every selected case gets exactly one verdict."""
+"""Running cases against a session: every selected case gets exactly one verdict."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from tokspec.suite import schema
 from tokspec.suite.cases import Case
 from tokspec.suite.origins import Origin, load_origin
 
-#: How many unknown operations have a line.
+#: How many unknown operations are reported.
 _NAMED = 5
 
 
 @dataclass(frozen=True)
 class Run:
-    """What a run came to: its results in the order of the cases, one for each.
+    """The result of a run: one result for each case, in the order of the cases.
 
-    ``problems`` are lines about anything else that keeps it from conforming, ``faults`` what the file of known failures
-    says that no case shows. ``like`` is the origin, with its version, whose answers count as well.
+    ``problems`` are lines about anything else that keeps it from conforming, ``faults`` the faults in the file of known
+    failures that no case shows. ``like`` is the origin, with its version, whose answers count as right too.
     """
 
     hello: Hello
@@ -42,14 +42,14 @@ class Run:
 
     @property
     def counts(self) -> Mapping[Verdict, int]:
-        """How many cases came to each verdict."""
+        """The number of cases with each verdict."""
         return count_verdicts(self.results)
 
     @property
     def by_effect(self) -> Mapping[Effect, tuple[int, int, int]]:
-        """How many cases ask of each effect, in how many it is right, and of how many failing ones it is the worst.
+        """For each effect, how many cases test it, in how many it is right, and for how many failures it is the worst.
 
-        Known failures fail here like any others. A case that is not answered is right in nothing.
+        Known failures count as failures here. A case without an answer is right in nothing.
         """
         asked = [each for each in self.results if each.verdict not in (Verdict.UNSUPPORTED, Verdict.NOT_RUN)]
         return {
@@ -63,12 +63,12 @@ class Run:
 
     @property
     def failed(self) -> tuple[Result, ...]:
-        """The cases that were asked and do not conform."""
+        """The cases that were run and do not conform."""
         return tuple(each for each in self.results if not each.verdict.conforms and each.verdict is not Verdict.NOT_RUN)
 
     @property
     def complaints(self) -> tuple[str, ...]:
-        """What is reported in addition to failing cases: the problems, and that nothing failed but nothing passed."""
+        """Complaints other than failing cases: the problems, and a run in which nothing failed and nothing passed."""
         nothing = not self._has_passed and all(result.verdict.conforms for result in self.results)
         return (
             (*self.problems, "no case passed, and a run that shows nothing is not a pass") if nothing else self.problems
@@ -76,7 +76,7 @@ class Run:
 
     @property
     def is_green(self) -> bool:
-        """Whether the run ends with exit status 0: nothing failed but what is known, and at least one case passed."""
+        """Whether the run ends with exit status 0: all failures are known, and at least one case passed."""
         failed = any(not result.verdict.conforms for result in self.results)
         return not failed and not self.problems and self._has_passed
 
@@ -86,23 +86,23 @@ class Run:
 
     @property
     def holds_list(self) -> bool:
-        """Whether the run is green only because its failures are listed as known: that is not conformance."""
+        """Whether the run is green only because its failures are listed as known, which is not conformance."""
         return self.is_green and self.counts[Verdict.KNOWN_FAILURE] > 0
 
     @property
     def state(self) -> str:
-        """What every report calls the run."""
+        """The state of the run, in the words of every report."""
         if not self.is_green:
             return "does not conform"
         if self.holds_list:
-            return "holds its list of known failures"
+            return "matches its list of known failures"
         return "conforms like its origin" if self.counts[Verdict.AS_ORIGIN] else "conforms"
 
 
 def make_request(case: Case, hello: Hello | None = None) -> Request:
-    """Make what an implementation is asked: it is never shown what is expected.
+    """Build the request for a case, which never contains the expected outcome.
 
-    With a user's own file, one that has no option for what a post-processor adds is taken to add nothing.
+    With a user's own file, an implementation without an option for special tokens is assumed to add none.
     """
     input = case.input
     lacks = hello is not None and "add_special_tokens" not in hello.encode_options
@@ -121,15 +121,15 @@ def run(
     like: Origin | None = None,
     progress: Callable[[Result], None] = lambda result: None,
 ) -> Run:
-    """Ask and judge every case.
+    """Run and judge every case.
 
     Args:
         session: an open session; it stays open.
-        cases: what to ask, in this order.
+        cases: the cases, in the order in which to run them.
         choices: options that replace those that the implementation declares.
         max_failures: the number of failing cases after which the rest is ``NOT_RUN``.
         known: failures that do not count.
-        like: the origin whose answers count as well; without it the one that ``hello`` names.
+        like: the origin whose answers count as right too; without it, the one that ``hello`` names.
         progress: called with each result as it arrives.
 
     Raises:
@@ -161,7 +161,7 @@ def run(
 
 
 def likeness_of(hello: Hello, known: KnownFailures | None, like: Origin | None) -> Likeness | None:
-    """Return what an implementation may equal: the origin that it is, the one given, or the one that ``hello`` names.
+    """Return the origin whose answers count: the implementation itself, the given one, or the one in ``hello``.
 
     Raises:
         AdapterFault: ``protocol``, if ``hello`` names no origin.
@@ -179,9 +179,9 @@ def likeness_of(hello: Hello, known: KnownFailures | None, like: Origin | None) 
 def judge_cases(
     session: Session, cases: Sequence[Case], declared: Mapping[str, str], likeness: Likeness | None = None
 ) -> Iterator[tuple[int, Result]]:
-    """Return the result of each case; several programs are asked at once, and their replies judged as they come.
+    """Return the result of each case; several programs may run at once, and replies are judged as they come.
 
-    That of a table follows when the last of its rows is judged.
+    The result of a table follows when the last of its rows is judged.
     """
     places = [(index, row) for index, case in enumerate(cases) for row in range(len(case.questions))]
     questions = [question for case in cases for question in case.questions]
@@ -216,7 +216,7 @@ def judge_cases(
 
 
 def _unknown_operations(hello: Hello) -> Iterator[str]:
-    """Name the operations of ``hello`` that do not exist: of one that is misspelt, nothing would be asked."""
+    """Name the operations of ``hello`` that do not exist, because a misspelled one would not be tested."""
     unknown = [name for name in hello.operations if name not in schema.operations()]
     for name in unknown[:_NAMED]:
         near = did_you_mean(name, schema.operations()).rstrip() or "spec/10-protocol.md lists them"
@@ -226,13 +226,13 @@ def _unknown_operations(hello: Hello) -> Iterator[str]:
 
 
 def _unblamed(faults: Sequence[AdapterFault]) -> Iterator[str]:
-    """Say once for each fault how often it happened with no case to blame."""
+    """Say for each fault how often it happened without a case to blame."""
     for fault, times in Counter(map(str, faults)).items():
         yield f"{fault}; {times} time{'' if times == 1 else 's'}, and no case is to blame"
 
 
 def fail_at_start(name: str, cases: Sequence[Case], fault: AdapterFault) -> Run:
-    """Return the run of an implementation that could not even say hello: every case comes to that fault."""
+    """Return the run of an implementation that gave no ``hello``: every case has that fault as its result."""
     hello = Hello(name, "", "", operations=())
     declared = effective_choices(hello)
     reply = Fault(fault.kind, f"before hello: {fault.message}")

@@ -1,4 +1,4 @@
-"""How much of the suite a run holds: of each core, profile, chapter or clause all of its cases, some or none.
+"""How much of the suite a run passes: all, some or none of the cases of each core, profile, chapter or clause.
 
 A case belongs to a core that names it, to a profile if all of its clauses do, to the chapter of its first clause, and
 to each of its clauses.
@@ -18,7 +18,7 @@ from tokspec.judge.verdicts import Result, Verdict
 from tokspec.suite.cases import Case
 from tokspec.suite.specification import load_specification
 
-#: What is added to a name where the input of a model is required alone.
+#: The suffix of a name for which only the input of a model is required.
 INPUT = ":input"
 
 #: How many cases a sentence names.
@@ -26,7 +26,7 @@ _NAMED = 3
 
 
 def extent(results: Sequence[Result]) -> str:
-    """Say whether all of the cases pass, some or none.
+    """Return whether all of the cases pass, some or none.
 
     >>> extent([])
     'none'
@@ -45,21 +45,22 @@ def check_names(names: Iterable[str]) -> None:
     """Check that each name is that of a core, a profile, a chapter or a clause.
 
     Raises:
-        DataError: one is not; the nearest names are said.
+        DataError: one is not; the message has the nearest names.
     """
     for name in names:
         _membership(name.removesuffix(INPUT))
 
 
 def shortfalls(run: Run, cases: Iterable[Case], names: Iterable[str]) -> Iterator[str]:
-    """Say of each core, profile, chapter or clause of which a case did not pass what is missing.
+    """Describe what is missing for each core, profile, chapter or clause with a case that did not pass.
 
-    Of a name with ``:input`` those cases are required that ask for what a model gets, and of an answer that alone.
+    For a name with ``:input``, only the cases that test the input of a model are required, and only this part of an
+    answer.
 
     Args:
-        run: of these cases, or of some of them; a case that was not asked did not pass.
-        cases: all of the suite.
-        names: what is required.
+        run: a run of all or some of these cases; a case that was not run did not pass.
+        cases: all cases of the suite.
+        names: the names that are required.
 
     Raises:
         DataError: a name is not known.
@@ -74,7 +75,7 @@ def shortfalls(run: Run, cases: Iterable[Case], names: Iterable[str]) -> Iterato
             missing.sort(key=lambda case: case not in results or results[case].verdict.conforms)
             counts = Counter(results[case].verdict.value if case in results else "not selected" for case in missing)
             why = ", ".join(f"{count} {verdict}" for verdict, count in counts.most_common()) or "it has no cases"
-            held = f"{len(wanted) - len(missing)} of {len(wanted)} cases {'have it right' if is_input else 'pass'}"
+            held = f"{len(wanted) - len(missing)} of {len(wanted)} cases {'get it right' if is_input else 'pass'}"
             yield f"--require {name}: {held} ({why}){_list(missing)}"
 
 
@@ -84,7 +85,7 @@ def _holds(result: Result, is_input: bool) -> bool:
 
 
 def _asks_input(case: Case) -> bool:
-    """Whether a right answer to a case, under some option, has what a model gets."""
+    """Return whether a right answer to a case, with some option, contains the input of a model."""
     outcomes = [question.outcome for question in case.questions]
     return case.operation in ENCODING and any(_has_input(outcome) for outcome in outcomes)
 
@@ -101,7 +102,7 @@ def _list(missing: Sequence[str]) -> str:
 
 
 def _membership(name: str) -> Callable[[Case], bool]:
-    """Return what tells whether a case belongs to a core, profile, chapter (with or without its number) or clause."""
+    """Return a test whether a case belongs to a core, profile, chapter (with or without its number) or clause."""
     specification = load_specification()
     chapters = {clause.chapter for clause in specification.clauses.values()}
     chapters_by_title = {chapter.partition("-")[2]: chapter for chapter in chapters}

@@ -1,4 +1,4 @@
-"""Is *my adapter* right? A few steps, each with what to do next; no statement about its tokenizer."""
+"""Checking an adapter, not its tokenizer, in a few steps, each with advice what to do next."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tokspec.suite.specification import load_specification
 
 @dataclass(frozen=True)
 class Step:
-    """One step: what was tried, whether it is right, and what was seen or what to do next."""
+    """One step: what was tried, whether it is right, and an observation or what to do next."""
 
     name: str
     right: bool
@@ -54,7 +54,7 @@ def _operations(hello: Hello) -> Step:
     unknown = [name for name in hello.operations if name not in schema.operations()]
     if unknown:
         near = did_you_mean(unknown[0], schema.operations())
-        note = f"{', '.join(unknown)}: not in spec/10-protocol.md; {near}name only what stands there"
+        note = f"{', '.join(unknown)}: not in spec/10-protocol.md; {near}name only operations that are listed there"
         return Step("operations", False, note)
     if not hello.operations:
         return Step("operations", True, 'none yet; offer encode next: {"op": "encode"} → {"tokens": […]}')
@@ -65,7 +65,7 @@ def _formats(hello: Hello) -> Step:
     unknown = [name for name in hello.formats if name not in FORMATS and name not in READERS]
     if unknown or not hello.formats:
         near = did_you_mean(unknown[0], FORMATS) if unknown else ""
-        wrong = f"{', '.join(unknown)}: cannot be written; {near}".rstrip("; ") if unknown else "none is named"
+        wrong = f"{', '.join(unknown)}: cannot be written; {near}".rstrip("; ") if unknown else "no format is named"
         return Step("formats", False, f"{wrong}; the suite writes {', '.join(FORMATS)}")
     return Step("formats", True, ", ".join(hello.formats))
 
@@ -75,17 +75,19 @@ def _choices(hello: Hello) -> Step:
     for name, option in hello.choices.items():
         if name not in known:
             near = did_you_mean(name, known)
-            return Step("choices", False, f"{name} is no choice of spec/08-choices.md; {near or 'remove it'}".rstrip())
+            return Step(
+                "choices", False, f"{name} is not a choice of spec/08-choices.md; {near or 'remove it'}".rstrip()
+            )
         if option not in known[name].options:
-            note = f"{name} has no option {option}; take one of {', '.join(known[name].options)}"
+            note = f"{name} has no option {option}; use one of {', '.join(known[name].options)}"
             return Step("choices", False, note)
     others = len(known) - len(hello.choices)
-    note = f"{len(hello.choices)} declared; of {others} others the defaults stand, and tokspec probe finds yours"
+    note = f"{len(hello.choices)} declared; the defaults apply to the {others} others, and tokspec probe finds yours"
     return Step("choices", True, note)
 
 
 class _Asked(NamedTuple):
-    """A question about one kind of model, and the reply."""
+    """A request to one kind of model, and the reply."""
 
     kind: str
     request: Request
@@ -93,7 +95,7 @@ class _Asked(NamedTuple):
 
 
 def _asked(session: Session, operation: str) -> list[_Asked]:
-    """Ask about every kind of model."""
+    """Make requests to every kind of model."""
     found = []
     for number, (model, input) in enumerate(_QUESTIONS[operation]):
         request = Request(operation, f"smoke-{operation}-{number}", model, input)
@@ -112,7 +114,7 @@ def _kind(model: Mapping[str, Any]) -> str:
 
 
 def _operation(hello: Hello, asked: Sequence[_Asked]) -> Step:
-    """Judge the replies to an operation: what is wrong first; else an answer, and whatever is refused."""
+    """Judge the replies to an operation: report errors first, otherwise an answer and the refusals."""
     operation = asked[0].request.operation
     answered = any(isinstance(each.reply, Answer) for each in asked)
     for each in asked:
@@ -144,40 +146,40 @@ _BY_HAND = (
 
 
 def _complaint(hello: Hello, asked: _Asked, answered: bool) -> str:
-    """Say what is wrong with a reply, and what to do; ``answered`` is whether other kinds of models have answers."""
+    """Say what is wrong with a reply, and what to do; ``answered`` is whether other kinds of models got answers."""
     reply = asked.reply
     if isinstance(reply, Fault):
         other = f"if it has no {asked.kind}, refuse that as unsupported in load, with the reason"
         remedy = other if answered else _BY_HAND[reply.kind == "crash"]
         return f"{reply.kind}: {reply.message}; {remedy}"
     if isinstance(reply, Refused):
-        remedy = "it has an answer, and what you do not offer is unsupported"
+        remedy = "it has an answer; if you do not offer it, refuse it as unsupported"
         return "" if reply.reason == "unsupported" else f"refused as {reply.reason}: {_why(asked)}; {remedy}"
     return next(_wrong(hello, asked.request, reply), "")
 
 
 def _wrong(hello: Hello, request: Request, reply: Answer) -> Iterator[str]:
-    """Say what is wrong with a result whatever the tokenizer is: its shape, and ids that are not its tokens'."""
+    """Describe errors in a result that don't depend on the tokenizer: in its shape, or ids that don't match tokens."""
     operation = request.operation
     for path, message in schema.errors(reply.result, f"operations/{operation}/result"):
         place = "/".join(map(str, path)) or "the result"
         yield f"{place}: {message}; spec/10-protocol.md shows the result's shape"
     lacking = [name for name in hello.encode_fields if operation == "encode" and name not in reply.result]
     if operation == "decode" and not reply.result.get("text"):
-        yield "an empty text; decode tokens or ids, whichever is given, and refuse as unsupported what you cannot take"
+        yield "an empty text; decode tokens or ids, whichever is given; refuse what you cannot decode as unsupported"
     if lacking:
-        yield f"{shorten(compact(reply.result), 80)} lacks {', '.join(lacking)}; give all that encode_fields names"
+        yield f"{shorten(compact(reply.result), 80)} lacks {', '.join(lacking)}; give all fields of encode_fields"
     if operation == "encode" and "tokens" in reply.result:
         yield from _strangers(hello, request, reply.result)
 
 
 def _strangers(hello: Hello, request: Request, result: Mapping[str, Any]) -> Iterator[str]:
-    """Describe the tokens that are not those of their ids; an unknown token may have its surface as text (ENC-9)."""
+    """Describe the tokens that do not match their ids; an unknown token may have its surface as text (ENC-9)."""
     model, known = request.model, _vocabulary(request.model)
     options = {"bpe": ("surface",), "unigram": ("surface", "surface_in_unigram")}.get(model["type"], ())
     tokens, ids = result["tokens"], result.get("ids", [None] * len(result["tokens"]))
     if len(tokens) != len(ids):
-        yield f"tokens {compact(tokens)}, ids {compact(ids)}: there are not as many"
+        yield f"tokens {compact(tokens)}, ids {compact(ids)}: the numbers of tokens and ids differ"
     for token, number in zip(tokens, ids, strict=False):
         owner = known[number] if number in range(len(known)) else None
         if number is not None and owner != token and (owner or token in known):
@@ -194,7 +196,7 @@ def _vocabulary(model: Mapping[str, Any]) -> Sequence[Any]:
 
 
 def _beyond_ascii(session: Session, asked: Sequence[_Asked]) -> Iterator[Step]:
-    """Ask a model that was answered, with a token beyond ASCII added, for that token: lines are UTF-8 both ways."""
+    """Add a token beyond ASCII to an answered model, and request that token: lines are UTF-8 both ways."""
     plain = (each.request for each in asked if isinstance(each.reply, Answer))
     request = next((each for each in plain if "pre_tokenizer" not in each.model), None)
     if request is None:
@@ -220,9 +222,9 @@ _BETTER_GIVE = "better give the unknown token, unless the tokenizer does not"
 
 
 def _unknown(session: Session, asked: Sequence[_Asked]) -> Iterator[Step]:
-    """Ask the models that were answered about a character that none of them has.
+    """Encode a character that none of the answered models has.
 
-    A tokenizer itself may crash there, or give the text, so both are reported but not wrong.
+    The tokenizer itself may crash there, or return the text, so both are reported but not wrong.
     """
     told: dict[str, str] = {}
     answered = [each for each in asked if isinstance(each.reply, Answer)]
@@ -244,11 +246,11 @@ def _unknown(session: Session, asked: Sequence[_Asked]) -> Iterator[Step]:
                 told.setdefault(_BETTER_GIVE, f"{each.kind}: the token {compact(token)} is not in the vocabulary")
     if answered:
         notes = "; ".join(f"{what}; {remedy}" for remedy, what in told.items())
-        yield Step("unknown", True, f"{compact(_UNKNOWN)} → {notes or 'an answer or a refusal of every model'}")
+        yield Step("unknown", True, f"{compact(_UNKNOWN)} → {notes or 'every model answers or refuses'}")
 
 
 def _twice(session: Session, answered: Sequence[Request]) -> Step:
-    """Ask the same twice, with something else between: the answers must be equal."""
+    """Make the same request twice, with another one between: the answers must be equal."""
     if not answered:
         if not session.hello.operations:
             return Step("twice", True, "nothing to ask yet")
@@ -261,7 +263,7 @@ def _twice(session: Session, answered: Sequence[Request]) -> Step:
 
 
 def _beside(session: Session) -> Iterator[Step]:
-    """Ask two models that differ in ``beside`` alone, wherever the answers have to differ."""
+    """Make the same request to two models that differ only in ``beside``, where the answers have to differ."""
     read = []
     for what, operation, pair, input in _BESIDE:
         forms = [write_model(session.hello, model) for model in pair]
@@ -286,7 +288,7 @@ def _has_beside(form: tuple[str, Any] | Refused) -> bool:
 
 
 def _contradiction(session: Session, request: Request) -> Step:
-    """Ask for a model that contradicts itself, between two equal questions: the adapter must go on as before."""
+    """Send a model that contradicts itself between two equal requests: the adapter must go on as before."""
     impossible = Request("encode", "smoke-contradiction", CONTRADICTORY, request.input)
     first, reply, second = (_ask(session, each) for each in (request, impossible, request))
     if first != second:
@@ -294,7 +296,7 @@ def _contradiction(session: Session, request: Request) -> Step:
     if isinstance(reply, Refused):
         return Step("contradiction", True, f"{_IMPOSSIBLE} is refused as {reply.reason}")
     seen = f"{reply.kind}: {shorten(reply.message, 80)}" if isinstance(reply, Fault) else "an answer"
-    return Step("contradiction", True, f"{_IMPOSSIBLE} comes to {seen}; better refuse it as invalid_model")
+    return Step("contradiction", True, f"{_IMPOSSIBLE} leads to {seen}; better refuse it as invalid_model")
 
 
 def _ask(session: Session, request: Request) -> Reply:
@@ -302,10 +304,10 @@ def _ask(session: Session, request: Request) -> Reply:
     return reply
 
 
-#: What a tokenizer is for which no model can be written.
-_BUILT_IN = "a tokenizer with a vocabulary of its own is judged by a pack: tokspec run --pack NAME --model FILE"
+#: The advice for a tokenizer for which no model can be written.
+_BUILT_IN = "a tokenizer with a built-in vocabulary is judged by a pack: tokspec run --pack NAME --model FILE"
 
-#: What files do not say: the operation, two models that differ in it, and an input for which the answers differ.
+#: Things that files lack: a name, the operation, two models that differ in it, and an input for which answers differ.
 _DIGITS: Mapping[str, Any] = {
     "type": "bpe",
     "vocabulary": ["g", "1", "g1"],
@@ -340,17 +342,17 @@ _BESIDE: Sequence[tuple[str, str, Sequence[Mapping[str, Any]], Mapping[str, Any]
     ("a decoder", "decode", [{**_MARKED, "decoder": {"type": "metaspace"}}, _MARKED], {"ids": [2]}),
 )
 
-#: A text that has no character of the vocabulary of any question.
+#: A text without any character in the vocabularies of the models.
 _UNKNOWN: Mapping[str, Any] = {"text": "x"}
 
-#: Four bytes in UTF-8, two units in UTF-16, and no letter that a normalizer would change.
+#: A character with four bytes in UTF-8 and two units in UTF-16, which no normalizer changes.
 _EMOJI = "😀"
 
 _QUESTIONS = {operation.name: operation.questions for operation in OPERATIONS}
 
-#: How the questions' models with whole pipelines are called, by their pre-tokenizers.
-_PIPELINES = {"bert": "as BERT has it", "metaspace": "behind ▁"}
+#: The names of the models with whole pipelines, by their pre-tokenizers.
+_PIPELINES = {"bert": "as BERT has it", "metaspace": "after ▁"}
 
-#: A model that contradicts itself (BPE-MODEL-3), and what is said of it.
+#: A model that contradicts itself (BPE-MODEL-3), and its description.
 _IMPOSSIBLE = "a model with a merge that makes a token which it does not have"
 CONTRADICTORY: Mapping[str, Any] = {"type": "bpe", "vocabulary": ["b", "g", "u"], "merges": [["u", "g"]]}

@@ -1,8 +1,8 @@
-"""Judging by a sweep: every entry of a vocabulary is asked, and each 64 of them are a case.
+"""Judging by a sweep: every entry of a vocabulary is tried, and each block of 64 entries is a case.
 
-tokfast gives the right answers. The digests of the pack confirm them, because they were made of what both tokfast and
-the library of the format gave. A case asks about the first text of its block that the implementation gets wrong, or
-about the first text if it gets none wrong.
+tokfast gives the right answers. The digests of the pack confirm them, because they were computed from results on which
+tokfast and the library of the format agreed. A case is about the first text of its block that the implementation gets
+wrong, or about the first text if it gets none wrong.
 """
 
 from __future__ import annotations
@@ -22,16 +22,17 @@ from tokspec.sessions.session import Session
 from tokspec.suite.cases import Case, Model
 from tokspec.suite.sweeps import BLOCK, LEFT_OUT, Sweep, blocks_of, digest_of_ids, digest_of_texts, sweep_of
 
-#: Messages in a row without a reply in time, and with a fault of any kind, after which the rest is not asked together.
+#: How many messages in a row may have no reply in time, or a fault of any kind, before the rest is no longer sent
+#: together.
 _SILENCE = 3
 _FAULTS = 50
 
 
-#: What a case of each part is about, with its first and its last id.
+#: The description of a case of each part, with its first and its last id.
 _WHY = {
     "texts": "each of the ids {} to {}, decoded alone",
     "ids": "the texts of the ids {} to {}; most come back as one id",
-    "pairs": "the texts of the ids {} to {}, each with another behind it; most come back as two ids",
+    "pairs": "the texts of the ids {} to {}, each with another after it; most come back as two ids",
 }
 
 
@@ -39,9 +40,9 @@ _WHY = {
 class Swept:
     """The cases of a sweep.
 
-    ``differing`` are those of blocks with a wrong answer when all texts were asked together. ``left_out`` counts the
-    blocks on which the makers of the pack did not agree, and ``unjudged`` those for which tokfast does not give what
-    the pack says, so that nothing tells the right answers.
+    ``differing`` are the cases of blocks with a wrong answer when all texts were sent together. ``left_out`` counts the
+    blocks on which the makers of the pack did not agree, and ``unjudged`` those for which tokfast does not confirm the
+    pack, so that the right answers are not known.
     """
 
     cases: dict[str, Case] = field(default_factory=dict)
@@ -52,7 +53,7 @@ class Swept:
 
 @dataclass(frozen=True)
 class SweepPart:
-    """What is asked of each id: an operation with an input, and the field of the answer with the right value."""
+    """The requests of one part by id: an operation with an input, the field of the answer, and its right value."""
 
     name: str
     clause: str
@@ -62,7 +63,7 @@ class SweepPart:
     due: Mapping[int, Any]
 
     def digest(self, ids: Sequence[int]) -> str:
-        """Return the digest of the right values of some ids, in four hexadecimal digits."""
+        """Return the digest of the right values for some ids, in four hexadecimal digits."""
         due = [self.due[id] for id in ids]
         return digest_of_texts(due) if self.name == "texts" else digest_of_ids(due)
 
@@ -70,15 +71,15 @@ class SweepPart:
 def sweep_cases(
     name: str, file: str, sweep: Sweep, choices: Mapping[str, str], model: UserModel, session: Session
 ) -> Swept:
-    """Ask about every entry of a vocabulary, and return the cases of its blocks, to be judged like any others.
+    """Try every entry of a vocabulary, and return the cases of its blocks, to be judged like any others.
 
     Args:
-        name: how cases are called.
-        file: of the pack.
-        sweep: its digests.
-        choices: of the library that it is of.
+        name: the beginning of the cases' ids.
+        file: the file of the pack.
+        sweep: the digests of the pack.
+        choices: the choices of the library from which it comes.
         model: the user's file, from which the pack was made.
-        session: with the implementation.
+        session: a session with the implementation.
     """
     swept = Swept()
     for part in parts_of(sweep, choices, model):
@@ -111,13 +112,13 @@ def sweep_cases(
 def parts_of(
     sweep: Sweep, choices: Mapping[str, str], model: UserModel, blocks: Container[int] | None = None
 ) -> Iterator[SweepPart]:
-    """Return the three parts of a sweep, with what tokfast gives; its digests are not looked at.
+    """Return the three parts of a sweep, with tokfast's results; the digests are not checked.
 
     Args:
-        sweep: that of a pack.
-        choices: of the library that it is of.
+        sweep: the sweep of a pack.
+        choices: the choices of the library from which it comes.
         model: the user's file, from which the pack was made.
-        blocks: those that are asked about; all unless given.
+        blocks: the blocks to try; all unless given.
     """
     with InProcessSession(TokfastAdapter(choices)) as session:
         right = Many(session, model)
@@ -135,7 +136,7 @@ def parts_of(
 
 
 def ask_part(session: Session, model: UserModel, part: SweepPart) -> dict[int, Any]:
-    """Return the answers to a part by id; nothing from where on the implementation gives no reply."""
+    """Return the answers to a part by id; there are none from the point where the implementation stops replying."""
     hello, silent, faults = session.hello, 0, 0
 
     def note(reply: Reply) -> None:
@@ -156,6 +157,6 @@ def ask_part(session: Session, model: UserModel, part: SweepPart) -> dict[int, A
         options = {key: value for key, value in (inputs[0] if inputs else {}).items() if key in known}
         answers = many.ids_of([input["text"] for input in inputs], options)
     found: dict[int, Any] = {}
-    with suppress(AdapterFault):  # the cases of the blocks that are left are asked one by one, and say what comes
+    with suppress(AdapterFault):  # the cases of the blocks that are left are run one by one, and show the fault
         found.update(zip(part.asked, answers, strict=False))
     return found

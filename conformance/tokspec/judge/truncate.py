@@ -1,4 +1,4 @@
-"""Truncate oversized answers, so that a run fits in memory: it holds the answers to all of its cases at once."""
+"""Truncate oversized answers, so that a run, which holds the answers to all of its cases, fits in memory."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from tokspec.base.display import quote
 from tokspec.judge.compare import ABSENT, Difference
 from tokspec.protocol.messages import Answer, Reply
 
-#: Bytes of the longest answer that is not truncated, as JSON in ASCII. A test holds that no right answer of the suite
-#: has more than a third of that, except in the few cases about long texts that it lists.
+#: Bytes of the longest answer that is not truncated, as JSON in ASCII. A test checks that no right answer of the suite
+#: has more than a third of that, except in the few cases about long texts that the test lists.
 LONGEST = 64 * 1024
 
-#: Bytes that a byte of a value may have in JSON, as ``marshal`` writes it without references: those of an escape.
+#: How many bytes of JSON a byte of a value may take, when ``marshal`` writes it without references: those of an escape.
 _BYTES = 6
 _WITHOUT_REFERENCES = 2
 
-#: Characters of a value that are left of it in a difference, where it is longer.
+#: How many characters of a longer value are kept in a difference.
 SHOWN = 200
 
 
@@ -28,7 +28,7 @@ SHOWN = 200
 class Extract(Answer):
     """A truncated answer; ``result`` holds its length in ``bytes``, its ``beginning`` and its ``sha256``.
 
-    Two answers that differ have extracts that differ.
+    Different answers have different extracts.
 
     >>> str(truncate_reply(Answer({"tokens": ["a" * 80_000]})))[:40]
     'in 80015 bytes that begin \\'{"tokens":["a'
@@ -54,13 +54,13 @@ def truncate_reply(reply: Reply) -> Reply:
 
 
 def truncate_difference(difference: Difference) -> Difference:
-    """Truncate a difference from a longer answer: of a long value, and of a long key, the beginning is left, as a text.
+    """Truncate a difference in an oversized answer: long values and long keys are cut to their beginning, as text.
 
     >>> truncate_difference(Difference(("tokens", 0), "b", "a" * 80_000)).actual[-4:]
     'aa …'
     """
     *before, last = difference.path
-    if difference.expected is ABSENT and isinstance(last, str):  # a key of the answer's own
+    if difference.expected is ABSENT and isinstance(last, str):  # a key that only the answer has
         last = _beginning(last)
     actual = difference.actual
     if isinstance(actual, str | list | dict) and len(text := _json(actual)) > SHOWN:
@@ -73,7 +73,7 @@ def _beginning(text: str) -> str:
 
 
 def _bytes(value: Any) -> int:
-    """Return the size of a value in the form that takes the least time to make."""
+    """Return the size of a value in the form that is fastest to compute."""
     return len(marshal.dumps(value, _WITHOUT_REFERENCES))
 
 

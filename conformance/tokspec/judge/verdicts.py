@@ -1,4 +1,4 @@
-"""Verdicts, and how a case and a reply become one."""
+"""Verdicts, and how they follow from a case and a reply."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tokspec.suite.specification import load_specification
 
 
 class Verdict(Enum):
-    """What a case came to. ``PASS``, ``AS_ORIGIN``, ``KNOWN_FAILURE`` and ``UNSUPPORTED`` conform."""
+    """The verdict on a case. ``PASS``, ``AS_ORIGIN``, ``KNOWN_FAILURE`` and ``UNSUPPORTED`` conform."""
 
     PASS = "pass"
     AS_ORIGIN = "as the origin"
@@ -47,14 +47,14 @@ class Verdict(Enum):
 
 @dataclass(frozen=True)
 class Result:
-    """A case's verdict with what led to it.
+    """A case's verdict and the values that led to it.
 
-    ``detail`` is one sentence, untrusted where it quotes an implementation. ``expected`` is the outcome under the
-    declared choices (``expect``, ``one_of`` or ``error``), spans in the declared unit. Of a long answer ``reply`` is an
-    extract. Of a table ``rows`` are the results of its rows, and the rest is that of the worst of them. ``cause`` is
-    what it has in common with other failing cases, if it was looked for. ``listed`` is how a file of known failures
-    lists it differently, if one does. ``asks`` is what the case can show of the implementation, and ``effects`` what
-    its failure costs, the worst first: those of a table are of all its rows.
+    ``detail`` is one sentence, untrusted where it quotes an implementation. ``expected`` is the outcome for the
+    declared choices (``expect``, ``one_of`` or ``error``), with spans in the declared unit. ``reply`` is an extract if
+    the answer is long. For a table, ``rows`` are the results of its rows, and the other fields are those of the worst
+    row. ``cause`` is what it has in common with other failing cases, if causes were searched for. ``listed`` is how a
+    file of known failures lists it differently, if one does. ``asks`` are the effects that the case can show, and
+    ``effects`` what its failure costs, worst first; for a table, they cover all rows.
     """
 
     case: Case
@@ -70,14 +70,14 @@ class Result:
     effects: tuple[Effect, ...] = ()
 
     def is_right_in(self, effect: Effect) -> bool:
-        """Whether the case asks of an effect, is answered, though perhaps wrongly, and has it right."""
+        """Return whether the case tests an effect, has some answer, even a wrong one, and is right in this effect."""
         is_refused = Effect.REFUSAL in self.effects and Effect.REFUSAL not in self.asks
         is_answered = not is_refused and Effect.CRASH not in self.effects
         return effect in self.asks and effect not in self.effects and is_answered
 
     @property
     def telling(self) -> tuple[Result, ...]:
-        """The rows that did not pass, the worst first."""
+        """The rows that did not pass, worst first."""
         return tuple(sorted((row for row in self.rows if row.verdict is not Verdict.PASS), key=_severity))
 
     @property
@@ -86,7 +86,7 @@ class Result:
         return next((row.case for row in self.telling), self.case)
 
 
-#: The verdicts of rows, the worst first.
+#: The verdicts of rows, worst first.
 _SEVERITY = (
     Verdict.STATE_LEAK,
     Verdict.CRASH,
@@ -100,7 +100,7 @@ _SEVERITY = (
     Verdict.PASS,
 )
 
-#: How many numbers of rows a sentence lists.
+#: How many row numbers a sentence lists.
 _LISTED = 10
 
 
@@ -109,7 +109,7 @@ def _severity(result: Result) -> int:
 
 
 def join_rows(case: Case, rows: Sequence[Result]) -> Result:
-    """Return the result of a table: the worst of its rows, the first of them; it passes if all of them do."""
+    """Return the result of a table, which is that of the first of its worst rows; it passes if all rows do."""
     asks = in_order(chain.from_iterable(row.asks for row in rows))
     effects = in_order(chain.from_iterable(row.effects for row in rows))
     joined = Result(case, Verdict.PASS, "", {}, rows=tuple(rows), asks=asks, effects=effects)
@@ -121,7 +121,7 @@ def join_rows(case: Case, rows: Sequence[Result]) -> Result:
 
 
 def _of_rows(telling: Sequence[Result], total: int) -> str:
-    """Say what the worst row came to, and which others come to no better than the table."""
+    """Describe the worst row, and list the other rows that did not pass."""
     worst, *others = telling
     if len(telling) == total and {row.detail for row in others} == {worst.detail}:
         return f"every row: {worst.detail}" if worst.verdict is not Verdict.UNSUPPORTED else worst.detail
@@ -134,10 +134,10 @@ def _of_rows(telling: Sequence[Result], total: int) -> str:
 def effective_choices(
     hello: Hello, overridden: Mapping[str, str] | None = None, origin: Origin | None = None
 ) -> dict[str, str]:
-    """Return the option of every choice that an implementation is judged by: overridden, else declared in ``hello``.
+    """Return the options by which an implementation is judged: the overridden ones, else those that ``hello`` declares.
 
-    An undeclared choice takes the option of the origin that the implementation wants to equal, or else the default of
-    the specification, the option of the documents (``spec/08-choices.md``). ``offset_unit`` is never the origin's.
+    An undeclared choice has the option of the origin that the implementation wants to equal, or else the default of the
+    specification, which is the documents' option (``spec/08-choices.md``). ``offset_unit`` is never the origin's.
 
     Raises:
         AdapterFault: ``protocol``, if the implementation declares what the specification does not have.
@@ -164,7 +164,7 @@ def judge(case: Case, reply: Reply, hello: Hello, choices: Mapping[str, str]) ->
 
 
 def asks_of(result: Result, hello: Hello) -> tuple[Effect, ...]:
-    """Return what the case of a result can show of an implementation."""
+    """Return the effects that the case of a result can show."""
     if "error" in result.expected:
         return (Effect.REFUSAL,)
     right = result.expected.get("one_of", [result.expected.get("expect", {})])
@@ -181,7 +181,7 @@ def _judge_reply(case: Case, reply: Reply, hello: Hello, expected: Mapping[str, 
 
 
 def _shortened(result: Result, reply: Reply) -> Result:
-    """Keep of a long answer its extract, and say where it is wrong what it is."""
+    """Keep only the extract of a long answer, and show it if the answer is wrong."""
     if not isinstance(reply, Extract):
         return result
     detail = f"{result.detail}, {reply}" if result.verdict is Verdict.FAIL else result.detail
@@ -206,7 +206,7 @@ def _judge_refusal(case: Case, reply: Refused, expected: Mapping[str, Any]) -> R
         return Result(case, Verdict.PASS, "", expected, reply)
     wanted = f"a refusal as {expected['error']}" if "error" in expected else "a result"
     said = f": {reply.message}" if reply.message else ""
-    detail = f"refused as {reply.reason} where {wanted} is due{said}"
+    detail = f"refused as {reply.reason} where {wanted} is expected{said}"
     return Result(case, Verdict.ERROR, detail, expected, reply, effects=(Effect.REFUSAL,))
 
 
@@ -215,7 +215,7 @@ def _judge_answer(case: Case, reply: Answer, hello: Hello, expected: Mapping[str
         place = escape("/".join(str(part) for part in path)) or "the result"
         return Result(case, Verdict.PROTOCOL, f"{place}: {message}", expected, reply, effects=(Effect.CRASH,))
     if "error" in expected:
-        detail = f"answers where a refusal as {expected['error']} is due"
+        detail = f"answers where a refusal as {expected['error']} is expected"
         return Result(case, Verdict.FAIL, detail, expected, reply, effects=(Effect.REFUSAL,))
     compared = [(right, reply.result) for right in expected.get("one_of") or [expected["expect"]]]
     lacking = ""
@@ -233,22 +233,22 @@ def _judge_answer(case: Case, reply: Answer, hello: Hello, expected: Mapping[str
     return Result(case, verdict, lacking, expected, reply)
 
 
-#: What is said of a case that passes without the spans that it asks for.
+#: The detail of a case that passes without the spans that it tests.
 NO_SPANS = "gives no spans of this text"
 
 
 def has_no_spans(result: Mapping[str, Any]) -> bool:
-    """Whether a result has pieces, and gives their texts alone."""
+    """Return whether a result has pieces with only their texts."""
     return any(len(piece) == 1 for piece in result.get("pieces", ()))
 
 
 def pieces_alone(result: Mapping[str, Any]) -> dict[str, Any]:
-    """Keep of the pieces of a result their texts."""
+    """Keep only the texts of a result's pieces."""
     return {"pieces": [piece[:1] for piece in result["pieces"]]}
 
 
 def _lacking(case: Case, hello: Hello, right: Mapping[str, Any], given: Mapping[str, Any]) -> str:
-    """Say what a case wants that an encoding does not give; an answer may leave out spans (``spec/10-protocol.md``)."""
+    """Say which wanted field an encoding lacks; an answer may leave out spans (``spec/10-protocol.md``)."""
     pairs = list(_encodings(right, given))
     if right.get("encodings") == []:
         return ""
@@ -266,7 +266,7 @@ def _lacking(case: Case, hello: Hello, right: Mapping[str, Any], given: Mapping[
 
 
 def _encodings(right: Mapping[str, Any], given: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], Any]]:
-    """Return each encoding of a right result and the one in its place of the result that was given."""
+    """Return each encoding of the right result with the encoding in the same place of the given result."""
     yield right, given
     for key in ("encodings", "overflowing"):
         for one, other in zip(right.get(key, ()), given.get(key, ()), strict=False):
@@ -274,7 +274,7 @@ def _encodings(right: Mapping[str, Any], given: Mapping[str, Any]) -> Iterator[t
 
 
 def comparable(right: Mapping[str, Any], given: Mapping[str, Any], fields: Sequence[str]) -> tuple[Any, Any]:
-    """Keep of two encodings what is compared: what is declared and wanted, spans only where they are given."""
+    """Keep the compared fields of two encodings: those that are declared and wanted, and spans only if given."""
     if "encodings" in right:
         return _comparable_list("encodings", right, given, fields)
     names = [name for name in fields if name in right and (name != "spans" or name in given)]
@@ -294,19 +294,19 @@ def _comparable_list(
 
 
 def _difference(compared: Sequence[tuple[Any, Any]], case: Case) -> Difference | None:
-    """Return the difference from the first right answer, unless one of them is given within the tolerance."""
-    if any(right == given for right, given in compared):  # quicker; True is 1 here, but no result may hold a boolean
+    """Return the difference from the first right answer; None if the answer matches one within the tolerance."""
+    if any(right == given for right, given in compared):  # faster; here True equals 1, but no result may hold a boolean
         return None
     differences = [first_difference(right, given, case.tolerance) for right, given in compared]
     return None if None in differences else differences[0]
 
 
 def not_run(case: Case, choices: Mapping[str, str], why: str) -> Result:
-    """Return the result of a case that was selected and never asked."""
+    """Return the result of a case that was selected but not run."""
     return Result(case, Verdict.NOT_RUN, why, _expected(case, choices))
 
 
 def count_verdicts(results: Iterable[Result]) -> dict[Verdict, int]:
-    """Count the verdicts; every verdict has its count, 0 included, in the order of :class:`Verdict`."""
+    """Count the verdicts; every verdict has a count, even if it is 0, in the order of :class:`Verdict`."""
     counts = Counter(result.verdict for result in results)
     return {verdict: counts[verdict] for verdict in Verdict}

@@ -1,16 +1,16 @@
-"""Whether an implementation keeps something from one request to the next: every case is asked again, among other cases.
+"""Checking whether an implementation keeps state between requests: every case is run again, among other cases.
 
 An answer that differs is a state leak, whether or not the first one was right; it is never called flaky. Every case is
-asked four times more:
+run four more times:
 
-* twice in a shuffled order, in one session: the second time everything was asked before it;
-* in that order backwards: whatever came before a case comes after it, so that of two cases each is asked before the
-  other once;
-* among a few others in one of :data:`STARTS` new sessions. The first case of each is asked alone. A case whose answer
-  differs only when it comes first of all is found if it is one of those; another seed takes others.
+* twice in a shuffled order, in one session: the second time, all other cases were run before it;
+* once in that order backwards: the cases that came before it now come after it, so that of two cases each is run before
+  the other once;
+* once among a few others in one of :data:`STARTS` new sessions. The first case of each has nothing before it. A case
+  whose answer differs only in first place is found if it is one of these; another seed selects others.
 
-A separate session for every case would always find that, but takes minutes if a program needs a tenth of a second to
-start.
+A separate session for every case would always find that, but would take minutes if a program needs a tenth of a second
+to start.
 """
 
 from __future__ import annotations
@@ -32,20 +32,21 @@ from tokspec.judge.verdicts import Result, Verdict, join_rows
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply, Request, is_unsupported
 from tokspec.sessions.session import Session
 
-#: In how many new sessions the cases that are answered are asked again, a part of them in each.
+#: In how many new sessions the answered cases are run again, a part of them in each.
 STARTS = 12
 
 
 def verify_run(
     run: Run, start: Callable[[], Session], seed: int = 0, progress: Callable[[int], None] = lambda requests: None
 ) -> Run:
-    """Ask every case of a run again: in a shuffled order, twice, in that order backwards, and newly started.
+    """Run every case again: twice in a shuffled order, once in that order backwards, and once in a new session.
 
     Args:
-        run: what came of asking the cases in their order.
+        run: the run of the cases in their order.
         start: opens a new session with the same implementation.
-        seed: of the order.
-        progress: called with the number of requests asked since the last call, of :func:`count_requests` in all.
+        seed: the seed of the order.
+        progress: called with the number of requests made since the last call; in total there are
+            :func:`count_requests`.
     """
     results = {(index, row): each for index, result in enumerate(run.results) for row, each in _questions(result)}
     places = {number: place for number, place in enumerate(results) if results[place].verdict is not Verdict.NOT_RUN}
@@ -59,20 +60,20 @@ def verify_run(
 
 
 def count_requests(run: Run) -> int:
-    """Return how many requests it takes to verify a run."""
+    """Return the number of requests that verifying a run takes."""
     questions = [each for result in run.results for _, each in _questions(result)]
     asked = [each for each in questions if each.verdict is not Verdict.NOT_RUN]
     return 3 * len(asked) + sum(map(_is_answered, asked))
 
 
 def estimate_seconds(starting: float, asking: float) -> float:
-    """Estimate how long it takes to verify a run, from the seconds that starting and asking it took."""
+    """Estimate the seconds for verifying a run from the seconds that the start and the cases took."""
     at_once = min(STARTS, os.cpu_count() or 1)
     return starting * (2 + STARTS / at_once) + asking * (3 + 1 / at_once)
 
 
 def _is_answered(result: Result) -> bool:
-    """Whether a new session is worth its start: what is unsupported is not, nor is what was never asked."""
+    """Return whether a case is worth a new session, which unsupported cases and cases without a reply are not."""
     return result.reply is not None and not is_unsupported(result.reply)
 
 
@@ -82,7 +83,7 @@ def _questions(result: Result) -> Iterator[tuple[int, Result]]:
 
 
 def _joined(result: Result, index: int, results: Mapping[tuple[int, int], Result]) -> Result:
-    """Return the result of a case after all was asked again; a table is as it was, unless a row of it leaks."""
+    """Return the result of a case after all were run again; a table keeps its result unless one of its rows leaks."""
     if not result.case.rows:
         return results[index, 0]
     rows = [results[index, row] for row in range(len(result.rows))]
@@ -91,7 +92,7 @@ def _joined(result: Result, index: int, results: Mapping[tuple[int, int], Result
 
 
 def _same(hello: Hello, start: Callable[[], Session]) -> Callable[[], Session]:
-    """Start sessions, and hold each to the description that was given at first (PROTO-6)."""
+    """Return a function that starts sessions and checks that each gives the first description again (PROTO-6)."""
 
     def starting() -> Session:
         session = start()
@@ -110,7 +111,7 @@ def _again(
     seed: int,
     progress: Callable[[int], None],
 ) -> Iterator[tuple[int, Reply, str]]:
-    """Return each request's number with each reply, and in what company it was asked."""
+    """Return each request's number with each reply, and a description of the order in which it was made."""
     order = list(asked)
     random.Random(seed).shuffle(order)
     shuffled = f"in the shuffled order of seed {seed}"
@@ -131,11 +132,11 @@ def _again(
             progress(len(part))
             for place, reply in found:
                 others = f"after {place} other{'s' if place > 1 else ''}" if place else "alone"
-                yield part[place], reply, f"{others}, newly started"
+                yield part[place], reply, f"{others}, in a new process"
 
 
 def _alternate(order: Sequence[int], asked: Mapping[int, Request]) -> list[int]:
-    """Take requests of each operation and type of model in turn, so that the first few are of as many as there are."""
+    """Order requests so that operations and types of models alternate, and the first few have as many as possible."""
     kinds: dict[tuple[str, str], list[int]] = {}
     for number in order:
         kinds.setdefault((asked[number].operation, asked[number].model.get("type", "")), []).append(number)
@@ -143,7 +144,7 @@ def _alternate(order: Sequence[int], asked: Mapping[int, Request]) -> list[int]:
 
 
 def _ask(requests: Sequence[Request], start: Callable[[], Session]) -> Iterator[tuple[int, Reply]]:
-    """Ask in a new session; each request that is left when it cannot be started has that fault as its reply."""
+    """Make requests in a new session; if it cannot be started, each request has that fault as its reply."""
     try:
         session = start()
     except AdapterFault as fault:
@@ -164,7 +165,7 @@ def _compared(result: Result, reply: Reply, company: str) -> Result:
 
 
 def _seen(reply: Reply | None) -> Any:
-    """Return what has to be the same each time; what a refusal or a fault says about itself may differ."""
+    """Return the part of a reply that has to be the same each time; messages of refusals and faults may differ."""
     if isinstance(reply, Answer):
         return reply.result
     if isinstance(reply, Refused):

@@ -1,4 +1,4 @@
-"""What an implementation is asked, what it answers, and how it describes itself."""
+"""Messages: the requests to an implementation, its replies, and its description of itself."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def write_hello(hello: Hello) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Request:
-    """One operation to be performed. It never holds what is expected.
+    """A request for one operation. It never contains the expected outcome.
 
     ``model_name`` names a model within the run: two requests with the same name have the same ``model``, which is in
-    the neutral form of the fixtures; of a user's own ``file`` it is empty, because nobody looks into one.
+    the neutral form of the fixtures; for a user's own ``file`` it is empty, because the file is not read.
 
     >>> Request("encode", "toy", {"type": "bpe"}, {"text": "bug"}).input
     {'text': 'bug'}
@@ -44,7 +44,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Answer:
-    """A result, made of plain JSON values; strings may hold lone surrogates.
+    """A result of plain JSON values; strings may hold lone surrogates.
 
     >>> Answer({"tokens": ["b", "ug"]}).result["tokens"]
     ['b', 'ug']
@@ -55,10 +55,10 @@ class Answer:
 
 @dataclass(frozen=True)
 class Refused:
-    """A refusal with a reason out of ``spec/09-errors.md`` (ERROR-1).
+    """A refusal with a reason from ``spec/09-errors.md`` (ERROR-1).
 
-    ``message`` is the implementation's own text and not to be trusted. ``of_file`` is whether it refused to load the
-    file of a model, rather than this input.
+    ``message`` is the implementation's own text, and untrusted. ``of_file`` is whether it refused to load the file of a
+    model, rather than this input.
 
     >>> Refused("unknown_symbol", "m").reason
     'unknown_symbol'
@@ -71,7 +71,7 @@ class Refused:
 
 @dataclass(frozen=True)
 class Fault:
-    """A misbehaviour (PROTO-1): ``kind`` is ``crash``, ``timeout`` or ``protocol``; ``message`` is printable ASCII.
+    """A misbehavior (PROTO-1): ``kind`` is ``crash``, ``timeout`` or ``protocol``; ``message`` is printable ASCII.
 
     >>> Fault("crash", "exit status 3").kind
     'crash'
@@ -85,5 +85,5 @@ Reply: TypeAlias = Answer | Refused | Fault
 
 
 def is_unsupported(reply: Reply | None) -> TypeGuard[Refused]:
-    """Whether a reply says that something is not offered, which is neither an answer nor a refusal of the input."""
+    """Return whether a reply says that something is not offered, which is neither an answer nor refuses the input."""
     return isinstance(reply, Refused) and reply.reason == "unsupported"

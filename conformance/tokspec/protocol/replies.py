@@ -1,4 +1,4 @@
-"""What the keys of a reply mean (``spec/10-protocol.md``, PROTO-5, and the two keys of the adapter server)."""
+"""The meaning of a reply's keys (``spec/10-protocol.md``, PROTO-5, and two more keys of the adapter server)."""
 
 from __future__ import annotations
 
@@ -14,23 +14,24 @@ from tokspec.protocol.messages import Answer, Fault, Refused, Reply
 from tokspec.suite import schema
 from tokspec.suite.specification import load_specification
 
-#: Characters of a message, of a crash or of a refusal, that are kept. An implementation may give one with every reply.
+#: How many characters of the message of a crash or a refusal are kept, because every reply may have one.
 MESSAGE = 1000
 
 
 def read_reply(
     message: Mapping[str, Any], line: bytes = b"", *, is_ours: bool = False, to_hello: bool = False
 ) -> Reply:
-    """Return the reply that a message holds; anything else in it than one of the keys is left alone.
+    """Return the reply in a message; everything in it except one of the keys is ignored.
 
     Args:
         message: an object, with or without its ``id``.
-        line: from which it was read, to be shown.
-        is_ours: whether it comes from our own host, which may say more; an adapter in it can write in its name.
-        to_hello: whether it answers ``hello``; nothing but that can be misuse.
+        line: the line from which it was read, for error messages.
+        is_ours: whether it comes from the suite's own host, which may use more keys; an adapter in it can write in its
+            name.
+        to_hello: whether it answers ``hello``; only then can it report misuse.
 
     Raises:
-        DataError: our own host says, in answer to ``hello``, that the user's wish was wrong.
+        DataError: the suite's own host answers ``hello`` with the user's mistake.
 
     >>> read_reply({"id": 3, "crashed": {"message": "list index out of range"}})
     Fault(kind='crash', message='list index out of range')
@@ -47,7 +48,7 @@ def read_reply(
 
 
 def check_form(operation: str, reply: Reply) -> Reply:
-    """Return a reply, or the fault that it is if its result has another form than the operation has.
+    """Return a reply, or a fault if its result does not have the form of the operation's results.
 
     >>> check_form("encode", Answer({"tokens": [1]}))
     Fault(kind='protocol', message='tokens/0: 1 is not of types "string", "object"')
@@ -60,7 +61,7 @@ def check_form(operation: str, reply: Reply) -> Reply:
 
 
 def read_hello(reply: Reply) -> Hello:
-    """Return the description that the reply to ``hello`` holds.
+    """Return the description in the reply to ``hello``.
 
     Raises:
         AdapterFault: the reply has no description, or an improper one.
@@ -78,10 +79,10 @@ def read_hello(reply: Reply) -> Hello:
 
 
 def parse_hello(message: Mapping[str, Any]) -> Hello:
-    """Read the answer to ``hello``; keys that the protocol does not know are left alone.
+    """Read the answer to ``hello``; keys that the protocol does not know are ignored.
 
     Raises:
-        AdapterFault: ``protocol``, naming what the schema does not allow.
+        AdapterFault: ``protocol``; the message names the part that the schema does not allow.
 
     >>> parse_hello({"protocol": 1, "name": "mytok", "version": "0.3", "language": "C",
     ...              "operations": ["encode"], "formats": ["tokspec"]}).name
@@ -92,7 +93,7 @@ def parse_hello(message: Mapping[str, Any]) -> Hello:
         raise AdapterFault("protocol", escape(f"the answer to hello is wrong: {place}{error}", MESSAGE))
     unicode = message.get("unicode", "")
     if unicode and not re.fullmatch(r"[0-9]+(\.[0-9]+){0,2}", unicode):
-        what = f"unicode: {quote(unicode)} is no version; write it as 15.1.0, or leave it out"
+        what = f"unicode: {quote(unicode)} is not a version; write it as 15.1.0, or leave it out"
         raise AdapterFault("protocol", escape(f"the answer to hello is wrong: {what}", MESSAGE))
     given = {field.name: message[field.name] for field in fields(Hello) if field.name in message}
     values: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in given.items()}
@@ -100,7 +101,7 @@ def parse_hello(message: Mapping[str, Any]) -> Hello:
 
 
 def read_refusal(reason: object, message: object) -> Refused | Fault:
-    """Return the reply that a refusal is; a reason that is not on the list is a fault (ERROR-1).
+    """Return a refusal as a reply; a reason that is not on the list is a fault (ERROR-1).
 
     >>> read_refusal("unknown_symbol", "m")
     Refused(reason='unknown_symbol', message='m')

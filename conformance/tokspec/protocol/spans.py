@@ -1,4 +1,4 @@
-"""Spans of results, converted from the unit in which one implementation counts to that of another (TERM-3)."""
+"""Spans of results, converted from the unit of one implementation to that of another (TERM-3)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from itertools import accumulate, chain, repeat
 from typing import Any
 
-#: How many units a character takes, by the options of the choice ``offset_unit``.
+#: The length of a text in units, by the options of the choice ``offset_unit``.
 UNITS: Mapping[str, Callable[[str], int]] = {
     "code_point": len,
     "byte": lambda text: len(text.encode("utf-8", "surrogatepass")),
@@ -15,7 +15,7 @@ UNITS: Mapping[str, Callable[[str], int]] = {
 
 
 def texts_of(input: Mapping[str, Any]) -> list[str]:
-    """Return the texts in which spans and pieces of a request's result count.
+    """Return the texts to which the spans and pieces of a request's result refer.
 
     >>> texts_of({"inputs": [{"text": "b", "pair": "u"}, {"text": "g"}]})
     ['b', 'u', 'g']
@@ -27,7 +27,7 @@ def texts_of(input: Mapping[str, Any]) -> list[str]:
 def convert_result(
     result: Mapping[str, Any], input: Mapping[str, Any], wanted: str, unit: str = "code_point"
 ) -> Mapping[str, Any]:
-    """Convert all spans and pieces in the result of a request with this input, those of each encoding of a batch too.
+    """Convert all spans and pieces in the result of a request with this input, including encodings of a batch.
 
     >>> convert_result({"encodings": [{"spans": [[1, 2]]}]}, {"inputs": [{"text": "ü!"}]}, "byte")
     {'encodings': [{'spans': [[2, 3]]}]}
@@ -46,7 +46,7 @@ def convert_spans(
     """Convert the spans and pieces of a result for ``text`` from ``unit`` to the unit ``wanted``.
 
     A span that begins or ends within a character is moved to the start of this character. If both units are the same,
-    nothing changes, and so nothing is lost. ``sequence_ids`` says which spans count in the ``pair``.
+    nothing changes, and so nothing is lost. ``sequence_ids`` says which spans refer to the ``pair``.
 
     >>> convert_spans({"spans": [[2, 3]]}, "a🙂b", "byte")
     {'spans': [[5, 6]]}

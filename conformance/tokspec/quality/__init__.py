@@ -1,1 +1,1 @@
-"""What the suite says about itself: coverage, what is passed by chance, mutants, printed numbers; ``tokspec dev``."""
+"""Tests of the suite itself, for ``tokspec dev``: coverage, cases passed by chance, mutants, printed numbers."""

@@ -1,8 +1,8 @@
-"""Whether a clause or an operation is met by chance: an implementation that knows nothing passes all its cases.
+"""Whether a clause or an operation is met by chance, because an implementation without any rule passes all its cases.
 
-Such implementations refuse everything, or answer without looking at the model. Answers are made from the schema's
-operations, so that each has a valid shape. Where a shape has keys that may be left out, there is an answer for every
-way to leave some out: an implementation would know which are wanted.
+Such implementations refuse everything, or answer without looking at the model. Answers are built from the operations in
+the schema, so that each has a valid shape. If a shape has optional keys, there is an answer for every way to leave some
+out, because an implementation would know which are wanted.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from tokspec.suite.specification import load_specification
 
 
 class _Part(NamedTuple):
-    """What a row of an answer is made of: a text with its start and end, or a word with its count as the end."""
+    """The content of a row of an answer: a text with its start and end, or a word with its count as the end."""
 
     text: str
     start: int
     end: int
 
 
-#: The reasons that a case can ask for.
+#: The reasons that a case can expect.
 REASONS: Sequence[str] = tuple(definitions()["reason"]["enum"])
 
 
@@ -65,7 +65,7 @@ _ANSWERS: Mapping[str, Callable[[Mapping[str, Any]], list[_Part]]] = {
     "characters": _characters,
 }
 
-#: What each implementation does, by its name.
+#: The behavior of each implementation, by its name.
 IMPLEMENTATIONS: Mapping[str, str] = {
     **{reason: f"refuses everything as {reason}" for reason in REASONS},
     "empty": "answers with nothing: no tokens, the empty text, 0",
@@ -76,7 +76,7 @@ IMPLEMENTATIONS: Mapping[str, str] = {
 
 
 def replies(name: str, case: Case) -> Sequence[Reply]:
-    """Return what an implementation may reply to a case's request; it reads its operation and input alone.
+    """Return the possible replies of an implementation to a case's request; it reads only the operation and the input.
 
     >>> from tokspec.suite.fixtures import load_suite
     >>> bug = load_suite().cases["bpe-toy-encode-bug"]
@@ -109,7 +109,7 @@ def _key_sets(shape: Mapping[str, Any]) -> list[tuple[str, ...]]:
 
 
 def _value(node: Mapping[str, Any], parts: Sequence[_Part]) -> Any:
-    """Fill a part of a shape: a list and an object have an entry for each part, anything else is the sum of them."""
+    """Fill a part of a shape: a list or an object has an entry for each part, anything else is their sum."""
     if "$ref" in node:
         return "".join(part.text for part in parts)
     if node.get("type") == "string":  # bytes, in hexadecimal digits
@@ -126,7 +126,7 @@ def _value(node: Mapping[str, Any], parts: Sequence[_Part]) -> Any:
 
 
 def _row(nodes: Iterable[Mapping[str, Any]], parts: Sequence[_Part]) -> list[Any]:
-    """Fill a row; the first of two numbers is where the part starts."""
+    """Fill a row; the first of two numbers is the start of the part."""
     values = [_value(node, parts) for node in nodes]
     if len(values) > 1 and all(type(value) is int for value in values[-2:]):
         values[-2] = sum(part.start for part in parts)
@@ -135,13 +135,13 @@ def _row(nodes: Iterable[Mapping[str, Any]], parts: Sequence[_Part]) -> list[Any
 
 _FITTED = "fitted"
 
-#: What each implementation does, by its name. The last is the best of all those that do not look at the input.
+#: The behavior of each implementation, by its name. The last one is the best of all that ignore the input.
 KNOW_NOTHING: Mapping[str, str] = {
     **IMPLEMENTATIONS,
-    _FITTED: "replies to every request of an operation the same: what most of the cases counted here expect",
+    _FITTED: "gives every request of an operation the same reply: what most of the cases counted here expect",
 }
 
-#: Every case of ``encode`` has tokens; an implementation that gives only these is held to the least.
+#: Every case of ``encode`` has tokens; an implementation that gives only these has to get the least right.
 _HELLO = Hello("trivial", "1", "Python", schema.operations(), encode_fields=("tokens",))
 
 
@@ -164,9 +164,10 @@ class Chance:
 
 
 def chance(suite: Suite) -> list[Chance]:
-    """Return a row for each operation and each clause that has cases, in the order of protocol and specification.
+    """Return a row for each operation and each clause with cases, in the order of protocol and specification.
 
-    An implementation may declare the option of one choice that suits it best; of the others it takes the documents'.
+    An implementation may declare the option of one choice that suits it best; for other choices it has the documents'
+    options.
 
     >>> from tokspec.suite.fixtures import load_suite
     >>> [row.name for row in chance(load_suite()) if row.met_by]
@@ -179,7 +180,7 @@ def chance(suite: Suite) -> list[Chance]:
 
 
 class _Judged:
-    """Verdicts, each reached once: a case has another outcome only where it depends on a choice."""
+    """Cached verdicts, because a case has different outcomes only if it depends on a choice."""
 
     def __init__(self) -> None:
         self.known: dict[tuple[str | int, ...], list[str]] = {}
@@ -210,7 +211,7 @@ def _passes(name: str, case: Case, choices: Mapping[str, str]) -> bool:
 
 
 def _declarations(cases: Iterable[Case]) -> Iterator[dict[str, str]]:
-    """Return the documents' options, and these with one other option of a choice on which a case depends."""
+    """Return the documents' options, and variants with another option for one choice on which a case depends."""
     specification = load_specification()
     yield specification.defaults()
     outcomes = [question.outcome for case in cases for question in case.questions]
@@ -220,7 +221,7 @@ def _declarations(cases: Iterable[Case]) -> Iterator[dict[str, str]]:
 
 
 def _fitted(cases: Iterable[Case], choices: Mapping[str, str]) -> int:
-    """Count the cases that one reply for each operation passes, if it is the reply that most of them expect."""
+    """Count the cases that pass with one fixed reply for each operation: the reply that most of them expect."""
     by_operation: dict[str, Counter[str]] = {}
     for case in cases:
         outcomes = [resolve(question.outcome, choices) for question in case.questions]

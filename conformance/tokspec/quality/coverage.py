@@ -1,8 +1,8 @@
-"""Clauses, cases and the reference's functions, held together both ways; and by which operations a clause is asked.
+"""Clauses, cases and the reference's functions, matched both ways; and the operations that test a clause.
 
-A rule that is asked by an inspection operation alone does not hold an implementation that only trains, encodes and
-decodes. So each clause has *doors*: the operations of a user in which it could be seen broken. Each door has a case, or
-a reason why there is nothing to see.
+If only an inspection operation tests a rule, an implementation that only trains, encodes and decodes may break it
+unnoticed. So each clause has *doors*: the operations of a user in which a violation could show. Each door has a case,
+or a reason why nothing shows there.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from tokspec.suite.cases import Case, Suite
 from tokspec.suite.operations import OPERATIONS
 from tokspec.suite.specification import Clause, load_specification
 
-#: Clauses that bind the harness and a program, not a tokenizer: tests of the harness replace cases.
+#: Clauses about the harness and a program, not about a tokenizer; tests of the harness replace cases.
 _HARNESS = ("PROTO-", "ERROR-1", "TERM-5")
 
-#: The doors of clauses by the beginning of their ids, of which the longest counts. ``encode`` is ``encode_batch`` too.
-#: Training takes texts through the same stages (BPE-TRAIN-1), so those have no door there.
+#: The doors of clauses by the beginning of their ids; the longest match counts. ``encode`` includes ``encode_batch``.
+#: Training passes texts through the same stages (BPE-TRAIN-1), so these have no door there.
 DOORS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("TERM-1", "TERM-2", "TERM-9", "WP-MODEL-2"), ("encode", "decode", "train")),
     **dict.fromkeys(("TERM-3", "TERM-6"), ("encode",)),
@@ -48,7 +48,7 @@ DOORS: Mapping[str, tuple[str, ...]] = {
     "ERROR-2": (),
 }
 
-#: Why there is nothing to see at a door, by clause and door.
+#: Why nothing shows at a door, by clause and door.
 REASONS: Mapping[tuple[str, str], str] = {
     ("UNI-SEG-4", "encode"): "only viterbi gives the table",
     ("UNI-UNK-2", "encode"): "encoding has rules of its own, UNI-UNK-3 and UNI-UNK-4",
@@ -57,8 +57,8 @@ REASONS: Mapping[tuple[str, str], str] = {
 }
 
 
-#: The rules that hold for models of every family, by the beginnings of their ids. An implementation may have separate
-#: code for each family there. The other rules act on text before a model, on the tokens after it, or in one family.
+#: The rules that apply to models of every family, by the beginnings of their ids. An implementation may have separate
+#: code for each family. The other rules act on text before a model, on the tokens after it, or in one family.
 OF_EVERY_FAMILY = ("ADDED", "SPECIAL", "ENC", "POST", "BATCH", "TRUNC", "PAD", "TRUST", "PARTS", "DEC-5", "DEC-6")
 
 
@@ -66,7 +66,7 @@ OF_EVERY_FAMILY = ("ADDED", "SPECIAL", "ENC", "POST", "BATCH", "TRUNC", "PAD", "
 class ClauseRow:
     """A clause, the ids of its cases, the functions of the reference that implement it, and its cases by operation.
 
-    ``families`` counts the cases of a clause that holds for models of every family, by family and operation.
+    ``families`` counts the cases of a clause that applies to models of every family, by family and operation.
     """
 
     clause: Clause
@@ -77,14 +77,14 @@ class ClauseRow:
 
     @property
     def shut(self) -> Mapping[str, str | None]:
-        """The doors of the clause at which no case asks it, each with the reason, or None."""
+        """The doors of the clause that no case tests, each with the reason, or None if there is none."""
         asked = {operation.removesuffix("_batch") for operation in self.operations}
         id = self.clause.id
         return {door: REASONS.get((id, door)) for door in doors_of(id) if door not in asked}
 
     @property
     def lacks(self) -> tuple[str, ...]:
-        """What a clause should have and does not: a MUST ``cases`` and ``a function``, each a case at its doors."""
+        """What a clause lacks: a MUST clause needs ``cases`` and ``a function``, each clause a case at its doors."""
         if self.clause.id.startswith(_HARNESS):
             return ()
         doors = tuple(f"a case of {door}" for door, reason in self.shut.items() if reason is None)
@@ -94,7 +94,7 @@ class ClauseRow:
 
 
 def doors_of(id: str) -> tuple[str, ...]:
-    """Return the operations of a user in which a clause could be seen broken.
+    """Return the operations of a user in which a violation of a clause could show.
 
     >>> doors_of("DEC-7"), doors_of("DEC-STREAM-1"), doors_of("TERM-10")
     (('decode', 'decode_stream'), ('decode_stream',), ('encode', 'decode', 'decode_stream'))

@@ -1,4 +1,4 @@
-"""``tokspec dev coverage``: which cases and which functions of the reference cover each clause."""
+"""``tokspec dev coverage``: list the cases and the functions of the reference that cover each clause."""
 
 from __future__ import annotations
 
@@ -14,26 +14,31 @@ from tokspec.suite.cases import Suite
 from tokspec.suite.fixtures import load_suite
 
 
-@click.command("coverage", short_help="Set clauses beside cases and the reference.")
+@click.command("coverage", short_help="List the cases and the reference code of each clause.")
 @fixtures_option
 @click.option("--operations", "by_operation", is_flag=True, help="Count the cases of each clause by operation.")
-@click.option("--families", "by_family", is_flag=True, help="Count the cases of common clauses by family of models.")
-@click.option("--chance", "by_chance", is_flag=True, help="Count the cases that implementations without a rule pass.")
+@click.option(
+    "--families",
+    "by_family",
+    is_flag=True,
+    help="Count the cases of clauses that hold for every model family, by family.",
+)
+@click.option("--chance", "by_chance", is_flag=True, help="Count the cases that implementations pass by chance.")
 def coverage_command(fixtures: Path | None, by_operation: bool, by_family: bool, by_chance: bool) -> int:
     """Print each clause with its cases and the functions of the reference that implement it.
 
-    Exit status 1 if a MUST clause has no case, or no function where the reference can have one, or if no case asks a
-    clause by an operation in which a user could see it broken.
+    Exit status: 0, or 1 if a MUST clause has no case, or no function although the reference could have one, or if a
+    clause has no case of an operation in which a user could see it broken.
 
-    With --operations, print by which operations the cases of each clause ask it, and why none asks it by another in
-    which it could seem to show.
+    With --operations, count the cases of each clause by operation. If a clause has no case of an operation in which a
+    user might look for a fault, print why.
 
-    With --families, print of each clause that holds for models of every family how many cases ask it of each family, by
-    operation. Exit status 1 if a family has no case.
+    With --families, print how many cases test each clause that holds for models of every family, by family and
+    operation. The exit status is 1 if a family has no case.
 
     With --chance, print for each operation and each clause how many of its cases are passed by implementations that
-    know nothing: they refuse everything, or answer without looking at the model. Exit status 1 if one of them passes
-    all cases of an operation or a clause, for these cases then test nothing.
+    know nothing: they refuse everything, or answer without looking at the model. The exit status is 1 if one of them
+    passes all cases of an operation or a clause, because those cases then test nothing.
     """
     if by_operation + by_family + by_chance > 1:
         raise click.UsageError("--operations, --families and --chance count in different ways; give one")
@@ -61,7 +66,7 @@ def _line(row: ClauseRow, width: int) -> str:
 
 
 def _operations(row: ClauseRow, width: int) -> Iterator[str]:
-    """Return how many cases ask each operation, and below them the doors that no case asks, with the reason."""
+    """Return how many cases test each operation, and below them the doors that no case tests, with the reason."""
     counts = ", ".join(f"{operation} {count}" for operation, count in sorted(row.operations.items()))
     yield f"{row.clause.id:<{width}}  {counts or '—'}"
     for door, reason in row.shut.items() if row.cases else ():
@@ -79,7 +84,7 @@ def _by_family(suite: Suite) -> int:
 
 
 def _families(row: ClauseRow, width: int) -> Iterator[str]:
-    """Return how many cases ask the clause by each operation, a line for each family."""
+    """Return how many cases test the clause with each operation, a line for each family."""
     for index, (family, counts) in enumerate(row.families.items()):
         asked = ", ".join(f"{operation} {count}" for operation, count in sorted(counts.items()))
         yield f"{'' if index else row.clause.id:<{width}}  {family:<9}  {asked or 'LACKS a case'}"
@@ -100,7 +105,7 @@ def _legend() -> Iterator[str]:
 
 
 def _table(rows: Sequence[Chance]) -> Iterator[str]:
-    """Return the lines; names of two words take two lines of the heading."""
+    """Return the lines of the table; names of two words take two lines of the heading."""
     width = max(len(row.name) for row in rows)
     words = [("", "cases"), *(name.rpartition("_")[::2] for name in KNOW_NOTHING)]
     columns = [max(map(len, pair)) for pair in words]

@@ -1,8 +1,8 @@
-"""The definitions of the reference by name, and changes of one as syntax.
+"""The definitions of the reference by name, and changes of their syntax trees.
 
-A change names a definition and replaces a fragment of it: an expression, or one or several statements. Nodes of syntax
-trees are compared, not text. So a change survives every edit of comments, docstrings and layout, and the move of a
-definition to another module. The body ``...`` of a compound statement stands for whatever body it has.
+A change names a definition and replaces a fragment of it: an expression, or one or more statements. Nodes of syntax
+trees are compared, not text. So a change still applies after an edit of comments, docstrings and layout, and after
+moving a definition to another module. The body ``...`` of a compound statement matches any body.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from tokspec.base.errors import DataError
 from tokspec.quality.mutated import REFERENCE, module_of, source
 
-#: The module of the reference's adapter, whose definitions are found too.
+#: The module of the reference's adapter, whose definitions are included.
 _ADAPTER = "reference"
 
 _Fragment = ast.expr | list[ast.stmt]
@@ -34,7 +34,7 @@ class Definition(NamedTuple):
 
 @dataclass(frozen=True)
 class Edit:
-    """What replaces a fragment of a definition; the ``nth`` place of it, where it has several."""
+    """The replacement of a fragment of a definition, or of its ``nth`` occurrence if there are several."""
 
     definition: str
     old: str
@@ -44,7 +44,7 @@ class Edit:
 
 @dataclass(frozen=True)
 class _Place:
-    """Where a node, or ``count`` statements, are: in a field of another node, at an index if the field is a list."""
+    """The place of a node, or of ``count`` statements: a field of another node, and an index if the field is a list."""
 
     holder: ast.AST
     field: str
@@ -58,7 +58,7 @@ class _Place:
         return [found] if self.index is None else found[self.index : self.index + self.count]
 
     def replaced(self, new: Sequence[ast.AST]) -> ast.AST:
-        """Return the whole tree with other nodes here; what is on the way is copied, and all else shared."""
+        """Return the whole tree with other nodes at this place; nodes on the path are copied, all others are shared."""
         holder = copy(self.holder)
         if self.index is None:
             setattr(holder, self.field, new[0])
@@ -70,7 +70,7 @@ class _Place:
 
 @cache
 def tree_of(module: str) -> ast.Module:
-    """Return the syntax of a module of the reference without its docstrings, which nobody may change.
+    """Return the syntax tree of a module of the reference without docstrings; callers must not modify it.
 
     Raises:
         DataError: there is no such module.
@@ -81,7 +81,7 @@ def tree_of(module: str) -> ast.Module:
 
 
 def find_definition(name: str) -> Definition:
-    """Find a definition by its name, after that of its module where two modules define it.
+    """Find a definition by its name, preceded by the module's name if two modules define it.
 
     Raises:
         DataError: no definition has that name, or several have it.
@@ -99,7 +99,7 @@ def find_definition(name: str) -> Definition:
 
 
 def apply(tree: ast.Module, edit: Edit) -> tuple[ast.Module, int, int]:
-    """Change a definition in the tree of its module; return the new tree, and the lines of what was there.
+    """Change a definition in the tree of its module; return the new tree, and the lines of the old code.
 
     Raises:
         DataError: the definition or the old code is not there, the code is there more than once, it is not Python, or
@@ -138,7 +138,7 @@ def parse_statements(text: str) -> list[ast.stmt]:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Say whether two nodes, or lists of nodes, are the same syntax."""
+    """Return whether two nodes, or lists of nodes, are the same syntax."""
     if isinstance(one, ast.AST):
         fields = one._fields
         return type(one) is type(other) and all(same(getattr(one, each, 0), getattr(other, each, 0)) for each in fields)
@@ -148,7 +148,7 @@ def same(one: Any, other: Any) -> bool:
 
 
 def edit_between(module: str, before: ast.stmt, after: ast.stmt) -> Edit:
-    """Write the change of a definition at the top of a module by the innermost statement that differs.
+    """Return the change of a top-level definition as an edit of the innermost statement that differs.
 
     >>> before = next(each for each in tree_of("wordpiece").body if "_count_tokens" in _names(each))
     >>> after = ast.parse(ast.unparse(before).replace("return counts", "return {}")).body[0]
@@ -170,7 +170,7 @@ def edit_between(module: str, before: ast.stmt, after: ast.stmt) -> Edit:
 
 @cache
 def _definitions() -> Mapping[str, list[Definition]]:
-    """Return what each name means: that of a definition alone, and after as much of its module's as is given."""
+    """Return the definitions of each name: alone, and after any part of its module's name."""
     found: dict[str, list[Definition]] = defaultdict(list)
     for module in (*sorted(map(module_of, REFERENCE.rglob("[a-z]*.py"))), _ADAPTER):
         parts = module.split(".")
@@ -182,7 +182,7 @@ def _definitions() -> Mapping[str, list[Definition]]:
 
 
 def _names(statement: ast.stmt) -> list[str]:
-    """Return what a statement at the top of a module defines, a class with its methods."""
+    """Return the names that a top-level statement defines; for a class, those of its methods too."""
     if isinstance(statement, ast.ClassDef):
         methods = [each.name for each in statement.body if isinstance(each, ast.FunctionDef)]
         return [statement.name, *(f"{statement.name}.{method}" for method in methods)]
@@ -195,14 +195,14 @@ def _names(statement: ast.stmt) -> list[str]:
 
 
 def _name(definition: Definition) -> str:
-    """Return the shortest name that means a definition alone."""
+    """Return the shortest unambiguous name of a definition."""
     parts = definition.module.split(".")
     names = [".".join([*parts[start:], definition.path]) for start in range(len(parts), -1, -1)]
     return next(name for name in names if _definitions()[name] == [definition])
 
 
 def _scope(tree: ast.Module, path: str) -> _Place:
-    """Return where a definition is in the tree of its module."""
+    """Return the place of a definition in the tree of its module."""
     for index, statement in enumerate(tree.body):
         if path in _names(statement):
             place = _Place(tree, "body", index)
@@ -215,7 +215,7 @@ def _scope(tree: ast.Module, path: str) -> _Place:
 
 
 def _find(scope: _Place, old: _Fragment) -> list[_Place]:
-    """Return the places of a fragment in a definition, in the order of its text."""
+    """Return the places of a fragment in a definition, in textual order."""
     if isinstance(old, ast.expr):
         return [place for place in _places(scope) if same(place.nodes[0], old)]
     runs = [replace(place, count=len(old)) for place in _places(scope) if place.index is not None]
@@ -223,7 +223,7 @@ def _find(scope: _Place, old: _Fragment) -> list[_Place]:
 
 
 def _places(place: _Place) -> Iterator[_Place]:
-    """Return the place of every node in another, itself first, then as they follow each other."""
+    """Return the places of a node and of all nodes in it, in textual order."""
     yield place
     (node,) = place.nodes
     for field, value in ast.iter_fields(node):
@@ -236,7 +236,7 @@ def _places(place: _Place) -> Iterator[_Place]:
 
 
 def _is_run(nodes: list[ast.AST], old: list[ast.stmt]) -> bool:
-    """Say whether nodes are the statements of a fragment; an open one leaves its body and branches out."""
+    """Return whether nodes match the statements of a fragment; an open fragment ignores the body and the branches."""
     if not _is_open(old):
         return same(nodes, old)
     left_out = {"body", "orelse"} if not getattr(old[0], "orelse", None) else {"body"}
@@ -246,12 +246,12 @@ def _is_run(nodes: list[ast.AST], old: list[ast.stmt]) -> bool:
 
 
 def _is_open(old: list[ast.stmt]) -> bool:
-    """Say whether a fragment is one statement with the body ``...``."""
+    """Return whether a fragment is one statement with the body ``...``."""
     return len(old) == 1 and same(getattr(old[0], "body", None), [_ELLIPSIS])
 
 
 def _open(statement: ast.stmt) -> Any:
-    """Return a compound statement with the body ``...``, and no branch after it."""
+    """Return a compound statement with the body ``...``, and without other branches."""
     opened: Any = copy(statement)
     opened.body = [_ELLIPSIS]
     if hasattr(opened, "orelse"):
@@ -260,7 +260,7 @@ def _open(statement: ast.stmt) -> Any:
 
 
 def _fill(new: Sequence[ast.AST], was: Any) -> None:
-    """Put the body of a statement, and its branches, where a fragment has ``...``."""
+    """Replace ``...`` in a fragment by the body of a statement, with its branches."""
     for node in [inner for each in new for inner in ast.walk(each)]:
         for field, value in ast.iter_fields(node):
             for index, each in enumerate(value if isinstance(value, list) else []):
@@ -281,14 +281,14 @@ def _fragments(edit: Edit) -> tuple[_Fragment, list[Any]]:
         try:
             parsed[key] = parse_statements(text)
         except SyntaxError as error:
-            raise DataError(f"{key} is no Python: {error.msg}") from None
+            raise DataError(f"{key} is not valid Python: {error.msg}") from None
     if not parsed["old"]:
         raise DataError("old is empty")
     return parsed["old"], parsed["new"]
 
 
 def _parse_expression(text: str) -> ast.expr | None:
-    """Parse a fragment as an expression; lines after the first may be indented as they are in brackets."""
+    """Parse a fragment as an expression; lines after the first may be indented, as in brackets."""
     try:
         found = ast.parse(f"(\n{text}\n)", mode="eval").body
     except SyntaxError:
@@ -297,7 +297,7 @@ def _parse_expression(text: str) -> ast.expr | None:
 
 
 def _only_difference(one: ast.AST, other: ast.AST) -> tuple[ast.stmt, ast.stmt] | None:
-    """Return the two statements right in two nodes that differ, if nothing else does."""
+    """Return the two statements directly in two nodes that differ, if nothing else does."""
     if type(one) is not type(other):
         return None
     fields = [field for field in one._fields if not same(getattr(one, field, 0), getattr(other, field, 0))]
@@ -321,7 +321,7 @@ def _differ_before_the_body(one: ast.stmt, other: ast.stmt) -> bool:
 
 
 def _remove_docstrings(tree: ast.AST) -> None:
-    """Remove the strings that are statements: docstrings, and those that explain the name before them."""
+    """Remove strings that are statements: docstrings, and strings that document the name before them."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
             node.body = [each for each in node.body if not _is_text(each)] or [ast.Pass()]

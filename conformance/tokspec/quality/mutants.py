@@ -1,7 +1,7 @@
-"""Mutants: known faults of the reference, as data, by which the suite measures its own power.
+"""Mutants: known faults of the reference, as data, with which the suite measures its own power.
 
-``conformance/mutants/README.md`` says how they are written. A mutant is a change of a definition of the reference; one
-whose old code is not there, or in several places, is an error.
+``conformance/mutants/README.md`` says how they are written. A mutant is a change of a definition of the reference; it
+is an error if its old code does not occur, or occurs in several places.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ _TYPES_OF_EDITS: Mapping[str, type] = {"in": str, "old": str, "new": str, "nth":
 class Mutant:
     """The reference with one fault.
 
-    ``definition`` has ``old`` in one place, or in the ``nth``, which becomes ``new``; ``also`` are changes of other
-    definitions of its module, after whose end ``adds`` is put. ``harmless`` says why nothing may notice it; ``choices``
-    are the options with which it is asked.
+    ``definition`` contains ``old`` in one place, or in an ``nth`` one, where it is replaced by ``new``; ``also`` are
+    changes of other definitions of its module, and ``adds`` is appended to the module. ``harmless`` says why no case
+    may notice the mutant; ``choices`` are the options with which it is run.
     """
 
     id: str
@@ -59,7 +59,7 @@ class Mutant:
 
     @property
     def module(self) -> str:
-        """The module of the reference that has its definition.
+        """The module of the reference that contains its definition.
 
         Raises:
             DataError: there is no such definition.
@@ -67,7 +67,7 @@ class Mutant:
         return find_definition(self.definition).module
 
     def changed(self) -> ast.Module:
-        """Return the syntax of its module with the fault.
+        """Return the syntax tree of its module with the fault.
 
         Raises:
             DataError: a definition or its old code is not there, nothing changes, or the new code is not Python.
@@ -82,11 +82,11 @@ class Mutant:
         except DataError as error:
             raise DataError(error.message, self.place, key=self.id) from None
         except (SyntaxError, ValueError) as error:
-            raise DataError(f"is no Python: {getattr(error, 'msg', error)}", self.place, key=self.id) from None
+            raise DataError(f"is not valid Python: {getattr(error, 'msg', error)}", self.place, key=self.id) from None
         return tree
 
     def lines(self) -> list[tuple[int, int]]:
-        """Return the first and the last line of each place of its module that it changes."""
+        """Return the first and the last line of each place in its module that it changes."""
         return self._changed()[1]
 
     def _changed(self) -> tuple[ast.Module, list[tuple[int, int]]]:
@@ -101,7 +101,7 @@ class Mutant:
 
 
 def mutants_folder() -> Path | None:
-    """Return the folder of the checkout that is installed, or of the one in the current folder.
+    """Return the folder of mutants in the installed checkout, or in the one in the current folder.
 
     >>> folder = mutants_folder()
     >>> folder is None or folder.name
@@ -112,7 +112,7 @@ def mutants_folder() -> Path | None:
 
 
 def load_mutants(folder: Path) -> list[Mutant]:
-    """Read every mutant of a folder, in the order of its files.
+    """Read all mutants of a folder, in the order of its files.
 
     Raises:
         DataError: the first thing that is wrong, with file, line and key.
@@ -131,7 +131,7 @@ def load_mutants(folder: Path) -> list[Mutant]:
 
 
 def selected(mutants: list[Mutant], patterns: tuple[str, ...]) -> list[Mutant]:
-    """Return those whose id, clause or file matches any pattern, or all without one.
+    """Return the mutants whose id, clause or file matches any pattern, or all mutants without a pattern.
 
     Raises:
         DataError: for a pattern that matches none.
@@ -154,14 +154,14 @@ def _matches(mutant: Mutant, pattern: str) -> bool:
 def _entries(document: Document) -> Iterator[tuple[KeyPath, dict[str, Any]]]:
     """Return the entries of a file, each an object of known keys with values of the right types."""
     if not isinstance(document.value, list):
-        raise document.error((), "is to be a list of mutants")
+        raise document.error((), "must be a list of mutants")
     for index, entry in enumerate(document.value):
         if not isinstance(entry, dict):
-            raise document.error((index,), "is to be an object")
+            raise document.error((index,), "must be an object")
         _check(document, (index,), entry, _TYPES, _NEEDED if "adds" not in entry else _NEEDED_WITH_ADDS)
         for place, edit in enumerate(entry.get("also", [])):
             if not isinstance(edit, dict):
-                raise document.error((index, "also", place), "is to be an object")
+                raise document.error((index, "also", place), "must be an object")
             _check(document, (index, "also", place), edit, _TYPES_OF_EDITS, ("in", "old", "new"))
         yield (index,), entry
 
@@ -171,7 +171,7 @@ def _check(
 ) -> None:
     for key, value in entry.items():
         if type(value) is not types.get(key):
-            wanted = f"is to be of type {types[key].__name__}" if key in types else "is an unknown key"
+            wanted = f"must be of type {types[key].__name__}" if key in types else "is an unknown key"
             raise document.error((*path, key), wanted)
     for key in needed:
         if key not in entry:
@@ -181,10 +181,10 @@ def _check(
 def _mutant(document: Document, path: KeyPath, entry: dict[str, Any]) -> Mutant:
     specification = load_specification()
     if entry["clause"] not in specification.clauses:
-        raise document.error((*path, "clause"), f"{entry['clause']} is no clause of the specification")
+        raise document.error((*path, "clause"), f"{entry['clause']} is not a clause of the specification")
     for name, option in entry.get("choices", {}).items():
         if name not in specification.choices or option not in specification.choices[name].options:
-            raise document.error((*path, "choices", name), f"{name}={option} is no option of the specification")
+            raise document.error((*path, "choices", name), f"{name}={option} is not an option of the specification")
     return Mutant(
         definition=entry["in"],
         also=tuple(Edit(each["in"], each["old"], each["new"], each.get("nth", 0)) for each in entry.get("also", [])),

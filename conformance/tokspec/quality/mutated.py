@@ -1,4 +1,4 @@
-"""The reference with the syntax of one module exchanged: an implementation with a known fault, to be judged."""
+"""The reference with the syntax tree of one module replaced: an implementation with a known fault, to be judged."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from types import ModuleType
 from tokspec.adapter import Adapter
 from tokspec.base.errors import DataError
 
-#: Where the modules of the reference are looked for: its own package, then its adapter's.
+#: The packages that are searched for modules of the reference: its own, then its adapter's.
 _PACKAGES = ("tokref", "tokspec.adapters")
 _ADAPTER = "tokspec.adapters.reference"
 
@@ -25,7 +25,7 @@ REFERENCE = next(Path(place) for place in getattr(find_spec("tokref"), "submodul
 
 
 def mutated(module: str, tree: ast.Module, choices: Mapping[str, str]) -> Adapter:
-    """Import the reference again with the tree as the syntax of a module; the reference itself stays as it is.
+    """Import the reference again with another syntax tree for one module; the reference itself is unchanged.
 
     Raises:
         DataError: the result cannot be imported.
@@ -48,7 +48,7 @@ def mutated(module: str, tree: ast.Module, choices: Mapping[str, str]) -> Adapte
 
 @cache
 def source(module: str) -> str:
-    """Return the source of a module of the reference, or of its adapter, by its last name.
+    """Return the source of a module of the reference, or of its adapter, given the module's name without its package.
 
     Raises:
         DataError: there is no such module.
@@ -78,7 +78,7 @@ def _full_name(module: str) -> str:
 
 @contextmanager
 def _apart(name: str, tree: ast.Module) -> Iterator[None]:
-    """Let the reference be imported again, and then restore what was there."""
+    """Let the reference be imported again, and then restore the original modules."""
     kept = {known: module for known, module in sys.modules.items() if _belongs(known)}
     finder = _Finder(name, tree)
     _forget()
@@ -105,7 +105,7 @@ def _belongs(name: str) -> bool:
 
 
 class _Finder(MetaPathFinder, Loader):
-    """Finds one module, and gives it another syntax."""
+    """Finds one module, and gives it another syntax tree."""
 
     def __init__(self, name: str, tree: ast.Module) -> None:
         self.name, self.tree = name, tree

@@ -1,7 +1,7 @@
-"""The suite's power: which known faults of the reference its cases notice.
+"""The power of the suite: which known faults of the reference its cases notice.
 
-A mutant is killed by a case that names the clause which it breaks. One that fails elsewhere alone is noticed by
-accident, and counts as a survivor; so does one that nothing notices. Harmless mutants are to pass everything.
+A mutant is killed by a case that names the clause that it breaks. A mutant that only fails elsewhere is noticed by
+accident, and counts as a survivor, as does one that no case notices. Harmless mutants have to pass everything.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from tokspec.sessions.limits import limited
 from tokspec.suite.cases import Case
 from tokspec.suite.fixtures import load_suite
 
-#: What a case may take, where the system has a timer: a mutant may run for ever.
+#: The seconds that a case may take, if the system has a timer, because a mutant may run forever.
 SECONDS = 5.0
 
-#: How many times as long a harmless mutant may take: it may be slow, and so may the machine.
+#: How many times as long a harmless mutant may take, because it may be slow, and so may the machine.
 _PATIENCE = 4
 
-#: A mutant that hangs this often is not asked any more.
+#: A mutant that hangs this often gets no more cases.
 _HANGS = 3
 
-#: With more mutants than this it pays to find out which cases run which functions.
+#: With more mutants than this, it pays to find out which cases run which functions.
 _WATCHED = 10
 
-#: What is raised by a mutant that was written wrongly, not by one with a wrong rule.
+#: Exceptions that a mutant raises because it was written wrongly, not because a rule is wrong.
 _SLIPS = ("NameError", "UnboundLocalError", "ImportError", "ModuleNotFoundError")
 
 
@@ -49,7 +49,7 @@ class Kill:
 
 @dataclass(frozen=True)
 class MutantOutcome:
-    """What a mutant came to: the number of cases that name its clause, how many it was asked, and those that it failed.
+    """The result of a mutant: how many cases name its clause, how many were run, and which of them it failed.
 
     >>> fault = Mutant("greedy", "WP-ENC-1", "takes nothing", "encode_wordpiece", "begin = 0", "begin = 1")
     >>> MutantOutcome(fault, 4, 9, (Kill("some-case", "fail", False),)).right
@@ -63,12 +63,12 @@ class MutantOutcome:
 
     @property
     def killed(self) -> bool:
-        """Whether a case of its clause noticed it."""
+        """Whether a case of its clause noticed the mutant."""
         return any(kill.names_clause for kill in self.kills)
 
     @property
     def right(self) -> bool:
-        """Whether it is killed, or harmless and noticed by nothing."""
+        """Whether the mutant is killed, or is harmless and not noticed."""
         return not self.kills if self.mutant.harmless else self.killed
 
 
@@ -79,7 +79,7 @@ def power(
     jobs: int = 1,
     progress: Callable[[MutantOutcome], None] = lambda outcome: None,
 ) -> list[MutantOutcome]:
-    """Judge every mutant, in as many processes as there are jobs, in the order given.
+    """Judge every mutant in order, in ``jobs`` processes.
 
     Raises:
         DataError: a mutant does not fit the reference, or fails in a way that only a slip in it explains.
@@ -95,10 +95,10 @@ def power(
 
 
 def cases_of(mutant: Mutant, cases: Sequence[Case], calls: Mapping[Function, Collection[str]] | None) -> Sequence[Case]:
-    """Leave out the cases that do not run what a mutant changes, which pass as they do without it.
+    """Leave out the cases that do not run the code that a mutant changes, because the mutant cannot affect them.
 
-    ``calls`` are the cases that run each function under the choices of the specification. All cases are left where they
-    are not known, where other choices are asked for, and where the fault acts when its module is imported.
+    ``calls`` are the cases that run each function with the default choices of the specification. All cases are kept if
+    the calls are not known, if the mutant needs other choices, or if the fault acts when its module is imported.
     """
     if calls is None or mutant.choices or mutant.adds:
         return cases
@@ -114,10 +114,10 @@ def cases_of(mutant: Mutant, cases: Sequence[Case], calls: Mapping[Function, Col
 def judged(
     mutant: Mutant, cases: Sequence[Case], full: bool = False, seconds: Callable[[Case], float] = lambda case: SECONDS
 ) -> MutantOutcome:
-    """Ask a mutant the cases of its clause, those that are about it first, until one fails.
+    """Run the cases of a mutant's clause, starting with those that are mainly about it, until one fails.
 
-    The others are asked if none does, if the mutant is harmless, or in ``full``; then one failure ends nothing.
-    ``seconds`` gives how long a case may take, in seconds of the processor.
+    The other cases are run if none fails, if the mutant is harmless, or with ``full``; in the last two cases, a failure
+    does not end the run. ``seconds`` returns the CPU seconds that a case may take.
     """
     about = sorted((case for case in cases if mutant.clause in case.clauses), key=lambda case: _rank(case, mutant))
     others = [case for case in cases if mutant.clause not in case.clauses]
@@ -134,7 +134,7 @@ def _rank(case: Case, mutant: Mutant) -> int:
 
 
 class _Asking:
-    """A session with one mutant, and what it failed so far."""
+    """A session with one mutant, and the cases that it has failed so far."""
 
     def __init__(self, mutant: Mutant, seconds: Callable[[Case], float]) -> None:
         self.mutant, self.seconds, self.asked, self.hung = mutant, seconds, 0, 0
@@ -154,7 +154,7 @@ class _Asking:
                 self.kills.append(Kill(case.id, verdict, self.mutant.clause in case.clauses))
 
     def verdict(self, case: Case) -> str:
-        """Return how a case fails; an empty text if it passes. The reference supports every case."""
+        """Return how a case fails; empty if it passes. The reference supports every case."""
         try:
             with limited(self.seconds(case) * (_PATIENCE if self.mutant.harmless else 1)):
                 (result,) = run(self.session, [case]).results
@@ -172,7 +172,7 @@ class _Asking:
 
     def check(self, result: Result) -> None:
         if result.detail.startswith(_SLIPS):
-            message = f"{result.case.id} fails by a slip of the mutant: {result.detail}"
+            message = f"{result.case.id} fails because of a mistake in the mutant: {result.detail}"
             raise DataError(message, self.mutant.place, key=self.mutant.id)
 
 
@@ -188,7 +188,7 @@ _WORK: dict[str, tuple[Sequence[Case], bool, _Calls]] = {}
 
 
 def _begin(fixtures: Path | None, full: bool, calls: _Calls) -> None:
-    """Make a process ready: the cases are read once in each."""
+    """Prepare a worker process, which reads the cases once."""
     _WORK["all"] = list(load_suite(fixtures).cases.values()), full, calls
 
 

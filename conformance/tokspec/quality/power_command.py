@@ -1,4 +1,4 @@
-"""``tokspec dev power``: which known faults the cases notice."""
+"""``tokspec dev power``: find out which known faults the cases notice."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ from tokspec.suite.specification import load_specification
 
 
 @click.command("power", short_help="Judge the suite by known faults.")
-@click.option("--mutants", "folder", type=FILE, metavar="FOLDER", help="Mutants to use instead of the checkout's.")
+@click.option("--mutants", "folder", type=FILE, metavar="FOLDER", help="Mutants to use instead of the checkout's own.")
 @fixtures_option
-@click.option("--select", "patterns", multiple=True, metavar="PATTERN", help="Take mutants by id, clause or file.")
-@click.option("--full", is_flag=True, help="Ask all cases that run what a mutant changes, not only until one notices.")
-@click.option("--summary", is_flag=True, help="Count cases and kills by clause and by case; asks every case.")
-@click.option("--jobs", type=PROCESSES, help="How many processes to use; all processors unless given.")
+@click.option("--select", "patterns", multiple=True, metavar="PATTERN", help="Select mutants by id, clause or file.")
+@click.option("--full", is_flag=True, help="Try all cases that run what a mutant changes, even after one notices.")
+@click.option("--summary", is_flag=True, help="Count cases and kills by clause and by case. Implies --full.")
+@click.option("--jobs", type=PROCESSES, help="Number of processes; by default, one for each processor.")
 def power_command(
     folder: Path | None, fixtures: Path | None, patterns: tuple[str, ...], full: bool, summary: bool, jobs: int | None
 ) -> int:
-    """Judge implementations with one known fault each, and say which of them the cases notice.
+    """Judge implementations with one known fault each, and show which of these faults the cases notice.
 
-    A mutant is the reference with one wrong rule. It is killed by a case that names the clause of that rule; whatever
-    else notices it does so by accident. Harmless mutants, which differ as the specification allows or in nothing that
-    can be asked, have to pass.
+    A mutant is the reference with one wrong rule. A case that names the clause of that rule kills it; if another case
+    notices it, that is an accident. Harmless mutants have to pass, because they differ only as the specification
+    allows, or in a way that no request shows.
 
-    Exit status: 0 if all are killed, 1 if one survives or a harmless one does not pass, 2 if the suite could not do
-    its work, which a mutant is too that no longer fits the reference.
+    Exit status: 0 if all mutants are killed, 1 if one survives or a harmless one does not pass, 2 if the command could
+    not run, for example because a mutant no longer fits the reference.
     """
     mutants = selected(load_mutants(_given(folder)), patterns)
     cases = load_suite(fixtures).cases
@@ -51,12 +51,14 @@ def power_command(
 def _given(folder: Path | None) -> Path:
     found = folder or mutants_folder()
     if found is None:
-        raise DataError("there are none here; run this in a checkout, or give its conformance/mutants", key="--mutants")
+        raise DataError(
+            "there are no mutants here; run this in a checkout, or give its conformance/mutants", key="--mutants"
+        )
     return found
 
 
 def _matrix(outcomes: Sequence[MutantOutcome]) -> Iterator[str]:
-    """Return a line for each mutant, those that are not right first."""
+    """Return a line for each mutant, starting with those that are not right."""
     width = max(len(outcome.mutant.id) for outcome in outcomes)
     for outcome in sorted(outcomes, key=lambda outcome: outcome.right):
         mutant = outcome.mutant
@@ -75,13 +77,13 @@ def _word(outcome: MutantOutcome) -> str:
 def _by(outcome: MutantOutcome) -> str:
     kills = [kill for kill in outcome.kills if kill.names_clause or not outcome.killed]
     if not kills:
-        return f"{outcome.asked} cases pass, {outcome.named} of them of its clause"
+        return f"{outcome.asked} cases pass, {outcome.named} of them for its clause"
     accident = "" if outcome.killed or outcome.mutant.harmless else "by accident "
     return f"{accident}{kills[0].case} ({kills[0].verdict})"
 
 
 def _summary(outcomes: Sequence[MutantOutcome], cases: Sequence[Case]) -> Iterator[str]:
-    """Return a line for each clause, and then one for each case that kills."""
+    """Return a line for each clause, and then one for each case that kills a mutant."""
     harmful = [outcome for outcome in outcomes if not outcome.mutant.harmless]
     mutants = Counter(outcome.mutant.clause for outcome in harmful)
     killed = Counter(outcome.mutant.clause for outcome in harmful if outcome.killed)
@@ -100,7 +102,7 @@ def _summary(outcomes: Sequence[MutantOutcome], cases: Sequence[Case]) -> Iterat
 def _left_over(
     outcomes: Sequence[MutantOutcome], cases: Sequence[Case], full: bool, patterns: Sequence[str]
 ) -> Iterator[str]:
-    """Name the clauses that no mutant breaks and, where all cases were asked, the cases that kill nothing."""
+    """Name the clauses that no mutant breaks and, if all cases were run, the cases that kill no mutant."""
     if patterns:
         return
     broken = {outcome.mutant.clause for outcome in outcomes if not outcome.mutant.harmless}

@@ -1,4 +1,4 @@
-"""``tokspec dev versions``: the environments of releases that implementations were named by."""
+"""``tokspec dev versions``: list or remove the environments that were created for releases."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from tokspec.adapters.versions import MOST, cache_folder, clear, environments
 
 
 @click.command("versions", short_help="List the environments of releases, or remove them.")
-@click.option("--clear", "is_cleared", is_flag=True, help="Remove them all; each is made again when it is named.")
+@click.option("--clear", "is_cleared", is_flag=True, help="Remove all of them. Each is built again when you name it.")
 def versions_command(is_cleared: bool) -> int:
-    """Print the environments that were made for NAME==VERSION, the most recently used first."""
+    """List the environments that were built for NAME==VERSION, the most recently used first."""
     if is_cleared:
         number = clear()
         click.echo(f"removed {number} environment{'s'[: number != 1]}")

@@ -1,7 +1,7 @@
-"""Which cases run which functions of the reference: other cases need not be asked when one function changes.
+"""Which cases run which functions of the reference, so that other cases need not be run when one function changes.
 
-Nothing in the reference keeps results from one case to the next, so a case that does not run a function is answered the
-same whatever the function does.
+The reference keeps no results from one case to the next, so the answer to a case that does not run a function is
+independent of that function.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ Function = tuple[str, int]
 
 
 class Watched(NamedTuple):
-    """The cases that run each function under some choices, and the seconds that each took while it was watched."""
+    """The cases that run each function with some choices, and the seconds that each case took while it was watched."""
 
     calls: dict[Function, set[str]]
     seconds: dict[str, float]
 
 
 def watched(choices: Mapping[str, str], cases: Sequence[Case]) -> Watched:
-    """Find out which cases run which functions of the reference under some choices, and how long each takes.
+    """Find out which cases run which functions of the reference with some choices, and how long each case takes.
 
-    Each case is asked in its own session, so that a model which several use is loaded for each. What runs when the
-    reference is made counts as run by every case.
+    Each case is run in its own session, so that a model that several cases use is loaded for each. Functions that run
+    when the reference is created count as run by every case.
     """
     with _calls_noted() as begun:
         adapter = mutated("errors", ast.parse(source("errors")), choices)
@@ -52,9 +52,9 @@ def watched(choices: Mapping[str, str], cases: Sequence[Case]) -> Watched:
 
 
 def function_around(module: str, first: int, last: int) -> Function | None:
-    """Return the innermost function in whose body two lines of a module are, counted from 1.
+    """Return the innermost function whose body contains two lines of a module, counted from 1.
 
-    None if no function is there: those lines run when the module is imported.
+    Return None if no function contains them, so that they run when the module is imported.
     """
     around = [
         first_line(node)
@@ -65,7 +65,7 @@ def function_around(module: str, first: int, last: int) -> Function | None:
 
 
 def first_line(node: ast.stmt) -> int:
-    """Return where a statement begins, with what decorates it; so does its code object."""
+    """Return the first line of a statement, including decorators, which is also that of its code object."""
     decorators: list[ast.expr] = getattr(node, "decorator_list", [])
     return min(node.lineno, *(each.lineno for each in decorators)) if decorators else node.lineno
 
@@ -80,7 +80,7 @@ def _function_of(code: CodeType) -> Function:
 
 @contextmanager
 def _calls_noted() -> Iterator[set[CodeType]]:
-    """Give a set into which every function is put that runs inside."""
+    """Yield a set to which every function that runs in the block is added."""
     ran: set[CodeType] = set()
     sys.setprofile(lambda frame, event, _: ran.add(frame.f_code) if event == "call" else None)
     try:

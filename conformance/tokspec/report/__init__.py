@@ -1,1 +1,1 @@
-"""What a run tells people and machines."""
+"""Reports of a run for people and machines."""

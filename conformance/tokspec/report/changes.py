@@ -1,4 +1,4 @@
-"""What changed from one run to another: case by case, and those that changed in the same way together."""
+"""The changes from one run to another: case by case, and grouped by how cases changed."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ from tokspec.report.failure import listed_ids
 from tokspec.report.ndjson import Report
 from tokspec.report.text import headline
 
-#: The kinds of change, the worst first, with how a report describes each.
+#: The kinds of change, worst first, with the description of each in a report.
 KINDS: Mapping[str, str] = {
-    "new": "does not conform any more, or is new and does not",
-    "lost": "passed, and is unsupported, a known failure or not there now",
-    "otherwise": "does not conform, as before, and is answered otherwise",
+    "new": "no longer conforms, or is new and does not conform",
+    "lost": "passed, and is now unsupported, a known failure or missing",
+    "otherwise": "does not conform, as before, but has another answer",
     "fixed": "conforms now",
     "gained": "passes now",
-    "stale": "is in the older report alone",
-    "added": "is in the newer report alone, and conforms",
+    "stale": "is only in the older report",
+    "added": "is only in the newer report, and conforms",
     "still failing": "does not conform, as before",
 }
 
 #: The kinds that make a comparison fail.
 REGRESSIONS = ("new", "lost")
 
-#: What passes, by the specification or as the origin.
+#: The verdicts of cases that pass, by the specification or as the origin.
 _PASSES = (Verdict.PASS, Verdict.AS_ORIGIN)
 
-#: Of these a report gives only the number.
+#: The kind of which a report gives only the number.
 _COUNTED = "still failing"
 
 
 @dataclass(frozen=True)
 class Change:
-    """One case: the kind of change, and its results before and after; None where a report does not have it."""
+    """One case: the kind of change, and its results before and after; None if a report does not have the case."""
 
     kind: str
     old: Result | None
@@ -46,7 +46,7 @@ class Change:
 
     @property
     def told(self) -> Result:
-        """The result that the change is about: what is wrong now, or what was before; the other if that is missing."""
+        """The result to show: the old one for a case that is fixed, gained or stale, else the new one, if it exists."""
         found = (self.old, self.new) if self.kind in ("fixed", "gained", "stale") else (self.new, self.old)
         return next(result for result in found if result)
 
@@ -60,7 +60,7 @@ class Change:
 
 
 def changes(old: Report, new: Report) -> list[Change]:
-    """Return what changed, and what still fails, by kind and then by id; what conforms in the same way is left out."""
+    """Return the cases that changed or still fail, by kind and then by id; cases that still conform are left out."""
     before = {result.case.id: result for result in old.run.results}
     after = {result.case.id: result for result in new.run.results}
     same = old.origin.fixtures == new.origin.fixtures
@@ -70,12 +70,12 @@ def changes(old: Report, new: Report) -> list[Change]:
 
 
 def new_problems(old: Report, new: Report) -> list[str]:
-    """Return what keeps the newer run from being green, apart from its cases, and did not the older one."""
+    """Return the complaints, other than failing cases, that only the newer run has."""
     return [problem for problem in new.run.complaints if problem not in old.run.complaints]
 
 
 def kind_of(old: Result | None, new: Result | None, same_fixtures: bool = False) -> str:
-    """Return the kind of a change, empty if nothing changed; a case that is in both fixtures cannot be stale."""
+    """Return the kind of a change, empty if nothing changed; with the same fixtures, no case can be stale."""
     if new is None:
         return "lost" if same_fixtures else "stale"
     if old is None:
@@ -91,7 +91,7 @@ def kind_of(old: Result | None, new: Result | None, same_fixtures: bool = False)
 
 
 def group_changes(found: Iterable[Change]) -> list[list[Change]]:
-    """Return changes of one kind, one cause and the same verdicts together, by kind; those of most cases first."""
+    """Group changes with the same kind, cause and verdicts, by kind; the largest groups come first."""
     groups: dict[tuple[str, str, str], list[Change]] = {}
     for change in found:
         groups.setdefault((change.kind, change.verdicts, cause_of(change.told)), []).append(change)
@@ -100,14 +100,14 @@ def group_changes(found: Iterable[Change]) -> list[list[Change]]:
 
 
 def cause_of(result: Result) -> str:
-    """Tell the cause of a result, or what is said of it without names and numbers; of what passes, its rule."""
+    """Return the cause of a result, or its detail without names and numbers; for a pass, its rule."""
     if result.verdict is Verdict.PASS:
         return f"by {result.case.clauses[0]}"
     return result.cause or without_particulars(result.detail)
 
 
 def tell(group: Sequence[Change], kind: str = "") -> str:
-    """Say in a line what changed in the same way: the kind, or how it is called here, the verdicts, cause and cases."""
+    """Describe a group of changes in one line: the kind, or its name here, the verdicts, the cause and the cases."""
     first = group[0]
     cases = "" if len(group) == 1 else f"{len(group)} cases, "
     ids = listed_ids([change.told for change in group])

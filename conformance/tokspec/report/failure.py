@@ -1,4 +1,4 @@
-"""One failing case, shown so that its cause can be seen: clause, input, expected and actual side by side."""
+"""One failing case, shown so that its cause is visible: clause, input, expected and actual side by side."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ AROUND = 5
 #: How many rows of a table are shown in addition to the worst.
 ROWS = 5
 
-#: How many cases of a cause are named.
+#: How many cases with a cause are named.
 IDS = 4
 
 #: Where the second column begins.
@@ -32,7 +32,7 @@ def describe(
     """Return the lines that show a failing case.
 
     ``reproduce`` is the command that runs this case alone; ``stage`` names the first stage that diverges, if known;
-    ``width`` is that of a terminal, if it is shown on one; ``alike`` are other failing cases of the same cause.
+    ``width`` is the terminal's width, if it is shown on one; ``alike`` are other failing cases with the same cause.
     """
     case = result.case
     lines = [f"{result.verdict.value.upper()} {case.id}  ({case.file}:{case.line})"]
@@ -63,7 +63,7 @@ def describe(
 
 
 def listed_ids(results: Sequence[Result]) -> str:
-    """List cases, the first of many.
+    """List the ids of cases, or the first of many.
 
     >>> from types import SimpleNamespace
     >>> listed_ids([SimpleNamespace(case=SimpleNamespace(id=letter)) for letter in "abcdef"])
@@ -75,7 +75,7 @@ def listed_ids(results: Sequence[Result]) -> str:
 
 
 def brief(result: Result) -> str:
-    """Say in one line what is wrong: the first difference, or whatever else happened."""
+    """Say in one line what is wrong: the first difference, or the detail."""
     if result.difference is None:
         return visible(shorten(result.detail, 600))
     path = [f"[{part}]" if isinstance(part, int) else f".{_key(part)}" for part in result.difference.path]
@@ -96,7 +96,7 @@ def _plain(expected: Mapping[str, Any]) -> Any:
 
 
 def _answer(result: Result) -> Mapping[str, Any] | None:
-    """Return what was answered, if it was kept whole."""
+    """Return the result of the answer, if it was kept whole."""
     reply = result.reply
     return reply.result if isinstance(reply, Answer) and not isinstance(reply, Extract) else None
 
@@ -127,7 +127,7 @@ def _expected(result: Result) -> Mapping[str, Any]:
 def _aligned(
     field: str, expected: Sequence[Any], actual: Sequence[Any], at: int, width: int
 ) -> Iterator[tuple[str, str]]:
-    """Show as many items around the first difference as the width holds."""
+    """Show as many items around the first difference as fit the width."""
     for around in range(AROUND, -1, -1):
         rows = _rows(field, expected, actual, at, around)
         if not width or _MARGIN + max(_width(text) for _, text in rows) <= width:
@@ -153,8 +153,8 @@ def _rows(field: str, expected: Sequence[Any], actual: Sequence[Any], at: int, a
 
 
 def _width(text: str) -> int:
-    """Return the columns of a terminal that a text takes."""
-    from rich.cells import cell_len  # here, because a run without failures need not wait for it
+    """Return the width of a text in terminal columns."""
+    from rich.cells import cell_len  # here, because a run without failures doesn't need it
 
     return cell_len(text)
 

@@ -1,8 +1,8 @@
-"""A run for GitHub Actions: annotations as workflow commands, and what it came to as outputs of a step.
+"""A run for GitHub Actions: annotations as workflow commands, and the result as outputs of a step.
 
-The title of a failing case names its place in the fixtures. It is not the annotation's file, which would be one of the
-user's repository. What an implementation says goes into the data of a command, escaped, so that it cannot give commands
-itself.
+The title of a failing case names its place in the fixtures. It is not the annotation's file, which would be a file in
+the user's repository. Text from an implementation goes into the data of a command, escaped, so that it cannot contain
+commands.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from tokspec.report.failure import describe
 from tokspec.report.ndjson import Origin
 from tokspec.report.text import headline
 
-#: Annotations that GitHub shows of a step.
+#: How many annotations GitHub shows for a step.
 _MOST = 10
 
 
 def write_annotations(run: Run, origin: Origin, show: int) -> Iterator[str]:
-    """Return a line for each of the first failing cases, and one for what else keeps a run from conforming.
+    """Return a line for each of the first failing cases, and one for other complaints about the run.
 
-    There are at most ten, because GitHub shows no more of a step.
+    There are at most ten, because GitHub shows no more for a step.
     """
     room = _MOST - bool(run.complaints)
     show = min(show, room if len(run.failed) <= room else room - 1)
@@ -40,8 +40,8 @@ def write_annotations(run: Run, origin: Origin, show: int) -> Iterator[str]:
 def write_outputs(run: Run) -> Iterator[str]:
     """Return the lines for ``GITHUB_OUTPUT``: whether the run is green, the number of cases, and the counts.
 
-    ``conforms`` is true for every green run, as it always was; ``holds`` then says whether it is green only because its
-    failures are listed as known.
+    ``conforms`` is true for every green run, for compatibility; ``holds`` then says whether it is green only because
+    its failures are listed as known.
 
     >>> from tokspec.adapter import Hello
     >>> list(write_outputs(Run(Hello("x", "1", "C", ("encode",)), {}, ())))[:3]

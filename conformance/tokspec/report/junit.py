@@ -1,4 +1,4 @@
-"""JUnit's XML, as continuous integration systems read it."""
+"""JUnit's XML, for continuous integration systems."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tokspec.report.failure import describe
 from tokspec.report.ndjson import Origin
 from tokspec.report.text import headline
 
-#: The element for each verdict; what passes has none.
+#: The element for each verdict; a pass has none.
 _ELEMENTS: Mapping[Verdict, str] = {
     Verdict.UNEXPECTED_PASS: "failure",
     Verdict.FAIL: "failure",
@@ -31,7 +31,7 @@ _ELEMENTS: Mapping[Verdict, str] = {
 def junit(runs: Sequence[tuple[Origin, Run]]) -> str:
     """Return the XML text: a test suite for each run, and in it a test case for each case, grouped by its file.
 
-    What else is wrong with a run is an error of a case named "the run".
+    Other complaints about a run are errors of a case named "the run".
     """
     document = ElementTree.Element("testsuites")
     for origin, run in runs:

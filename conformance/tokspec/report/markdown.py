@@ -1,4 +1,4 @@
-"""A run in Markdown, fit for the summary of a job; nothing that an implementation says is taken for markup."""
+"""A run in Markdown, for the summary of a job; text from an implementation is escaped."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from tokspec.report.failure import describe
 from tokspec.report.ndjson import Origin
 from tokspec.report.text import headline, profile_rows, reasons, rows
 
-#: What Markdown could take for markup; HTML's own characters are escaped as entities.
+#: Characters that Markdown could take for markup; HTML's special characters are escaped as entities.
 _MARKUP = re.compile(r"([\\`*_\[\]!|~$:])|(?<=www)(\.)")
 
-#: What GitHub makes a mention or a link to an issue of, and Markdown a heading. A backslash or an entity would not
-#: help, because GitHub looks for them in the text that is shown. It does not look into code.
+#: Text that GitHub turns into a mention or a link to an issue, and Markdown into a heading. A backslash or an entity
+#: would not help, because GitHub searches the text that is shown, except in code.
 _REFERENCE = re.compile(r"@|#(?=\d)|^#|(?<=GH)-(?=\d)", re.IGNORECASE)
 
 
 def markdown(runs: Sequence[tuple[Origin, Run]], show: int) -> str:
-    """Return a chapter for each run: what it came to, by chapter and clause, and ``show`` of its causes unfolded."""
+    """Return a section for each run: its results by chapter and clause, and ``show`` of its causes to unfold."""
     return "\n".join(line for origin, run in runs for line in _chapter(origin, run, show))
 
 
@@ -30,7 +30,7 @@ def _chapter(origin: Origin, run: Run, show: int) -> Iterator[str]:
     yield f"## {escape_markup(headline(run))}\n"
     yield from _table(run)
     yield from (f"- {escape_markup(problem)}" for problem in run.complaints)
-    yield from (f"- beside the cases: {escape_markup(fault)}" for fault in run.faults)
+    yield from (f"- outside the cases: {escape_markup(fault)}" for fault in run.faults)
     groups = group_failures(run.failed)
     for group in groups[:show]:
         first, *alike = group.results
@@ -56,7 +56,7 @@ def _table(run: Run) -> Iterator[str]:
 
 
 def _folded(head: str, lines: Sequence[str]) -> Iterator[str]:
-    """Return lines of code that unfold; the fence is longer than any in them."""
+    """Return lines as foldable code; the fence is longer than any in the lines."""
     fence = "`" * max(3, 1 + max((len(ticks) for line in lines for ticks in re.findall("`+", line)), default=0))
     yield f"<details><summary>{_escape_html(head)}</summary>\n"
     yield from (f"{fence}text", *map(visible, lines), fence, "")
@@ -64,7 +64,7 @@ def _folded(head: str, lines: Sequence[str]) -> Iterator[str]:
 
 
 def escape_markup(text: str) -> str:
-    r"""Write a text so that Markdown shows it as it is, and GitHub mentions nobody and links nothing.
+    r"""Escape a text so that Markdown shows it literally, and GitHub mentions nobody and links nothing.
 
     >>> escape_markup("*a* @b #1"), escape_markup("# C# GH-2")
     ('\\*a\\* <code>@</code>b <code>#</code>1', '<code>#</code> C# GH<code>-</code>2')

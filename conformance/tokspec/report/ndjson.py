@@ -1,8 +1,8 @@
-"""The report of a run as lines of JSON, written and read again: a header, a line for each case, and a footer.
+"""The report of a run as lines of JSON, written and read: a header, a line for each case, and a footer.
 
 A report without its footer was cut off. Strings that JSON cannot carry have the protocol's byte-safe form (PROTO-2).
-Whatever is written here can be read again: no line has more than its share of the size that a report may have, and what
-does not fit, or would not come back unchanged, is left out.
+Every report that is written can be read again: no line exceeds its share of the size limit of a report, and values that
+do not fit, or would not be read back unchanged, are left out.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from tokspec.suite.specification import load_specification
 class Origin:
     """The suite's version, the hash of the fixtures, the command, the machine, and the suite's Unicode version.
 
-    ``again`` is the command without what selects cases and writes files.
+    ``again`` is the command without the options that select cases and write files.
     """
 
     suite: str
@@ -48,7 +48,7 @@ class Origin:
 
 
 def origin(command: str, again: str, fixtures: str) -> Origin:
-    """Say where a run of this command with fixtures of this hash comes from.
+    """Return the origin of a run of this command with fixtures of this hash.
 
     >>> origin("tokspec run --report a.ndjson", "tokspec run", "0" * 64).again
     'tokspec run'
@@ -60,7 +60,7 @@ def origin(command: str, again: str, fixtures: str) -> Origin:
 
 
 def without_home(command: str) -> str:
-    """Return a command without passwords and the absolute paths of the user's folders: reports are published.
+    """Return a command without passwords and absolute paths of the user's folders, because reports are published.
 
     >>> without_home(f"tokspec run --impl {Path.cwd()}/adapter --report {Path.home()}/report.ndjson")
     'tokspec run --impl ./adapter --report ~/report.ndjson'
@@ -77,10 +77,10 @@ FORMAT = 1
 #: How large a report may be, in megabytes.
 LARGEST = 64
 
-#: What the line of a case can do without, tried in this order.
+#: Fields that the line of a case may lack; these sets are tried in order.
 _LEFT_OUT: tuple[tuple[str, ...], ...] = ((), ("reply", "difference"), ("reply", "difference", "input"))
 
-#: How many rows of a table its line has; more are not shown.
+#: How many rows the line of a table has; more are not shown.
 _ROWS = 10
 
 
@@ -88,7 +88,7 @@ def ndjson(run: Run, origin: Origin) -> Iterator[bytes]:
     """Return the lines of the report; ``tokspec report`` reads them again.
 
     Raises:
-        DataError: what is expected alone is more than a report may hold.
+        DataError: the expected outcomes alone exceed the size of a report.
     """
     left = LARGEST * 1024**2
     for line in _write_lines(run, origin, left // (len(run.results) + 2)):
@@ -127,13 +127,13 @@ def _write_line(result: Result, share: int) -> bytes:
 
 
 def _without(record: dict[str, Any], left_out: tuple[str, ...]) -> dict[str, Any]:
-    """Return what is left of a record, and of those of its rows."""
+    """Return a record, and the records of its rows, without some fields."""
     rows = {"rows": [_without(row, left_out) for row in record["rows"]]} if "rows" in record else {}
     return {**{key: value for key, value in record.items() if key not in left_out}, **rows}
 
 
 def _comes_back(record: dict[str, Any], line: bytes) -> bool:
-    """Whether a line is read as what was written: answers in this process may hold what no line of JSON can."""
+    """Return whether a line is read back unchanged; answers in this process may hold values that JSON cannot."""
     try:
         return decode_line(line) == record
     except AdapterFault:
@@ -163,7 +163,7 @@ def _result_record(result: Result) -> dict[str, Any]:
 
 
 def _answer_record(result: Result) -> dict[str, Any]:
-    """Return what was asked, what was due and what came."""
+    """Return the input, the expected outcome and the reply of a result."""
     record: dict[str, Any] = {"input": result.case.input, "expected": result.expected}
     if result.reply is not None and not isinstance(result.reply, Extract):
         record["reply"] = _reply_record(result.reply)
@@ -186,7 +186,7 @@ def _difference_record(difference: Difference) -> dict[str, Any]:
     return {"path": list(difference.path), **{side: value for side, value in sides.items() if value is not ABSENT}}
 
 
-#: The beginning of a file that is compressed by gzip, as recordings may be.
+#: The beginning of a file that is compressed with gzip, as recordings may be.
 _GZIP = b"\x1f\x8b"
 
 _RECORDING = "compare recordings by tokspec diff"
@@ -197,7 +197,7 @@ _NumberedLine = tuple[int, dict[str, Any]]
 
 @dataclass(frozen=True)
 class Report:
-    """A run as its report tells it. Its cases have no model, no sources, and of what passed only the name."""
+    """A run as read from its report. Its cases have no model and no sources; passed cases have only their names."""
 
     file: str
     origin: Origin
@@ -205,7 +205,7 @@ class Report:
 
 
 def read_report(file: Path, name: str = "") -> Report:
-    """Read one report; ``name`` is how messages call it.
+    """Read one report; ``name`` is its name in messages.
 
     Raises:
         DataError: the first thing that is wrong with it, with file, line and key; also if it was cut off.
@@ -238,7 +238,7 @@ def read_report(file: Path, name: str = "") -> Report:
     counted = {verdict.value: count for verdict, count in run.counts.items()}
     same = counted == {**dict.fromkeys(counted, 0), **footer["counts"]} and run.is_green is footer["conforms"]
     if not same or len(results) != header["cases"]:
-        raise DataError("does not count what its lines say; it was changed or cut; run again", name, number)
+        raise DataError("has counts that do not match its lines; it was changed or cut; run again", name, number)
     if len({result.case.id for result in results}) < len(results):
         raise DataError("has a case twice; it was changed; run again", name)
     return Report(name, Origin(**{field.name: header[field.name] for field in fields(Origin)}), run)
@@ -269,7 +269,11 @@ def _read_result(line: _NumberedLine, name: str) -> Result:
     known = load_specification().clauses
     for clause in value["clauses"]:
         if clause not in known:
-            raise DataError(f"{clause} is no clause of this version of the suite; read it with its own", name, number)
+            raise DataError(
+                f"{clause} is not a clause of this version of the suite; use the version that wrote the report",
+                name,
+                number,
+            )
     verdict = Verdict(value["verdict"])
     if verdict is not Verdict.PASS and "expected" not in value and "rows" not in value:
         raise DataError("lacks the key expected", name, number)
@@ -289,7 +293,7 @@ def _read_row(case: Case, value: Mapping[str, Any], place: tuple[str, int]) -> R
 
 def _read_answer(case: Case, verdict: Verdict, detail: str, value: Mapping[str, Any], place: tuple[str, int]) -> Result:
     if "difference" in value and not _is_true(value):
-        message = "is not the difference of what is expected and what was answered; the line was changed; run again"
+        message = "is not the difference between the expected answer and the given one; the line was changed; run again"
         raise DataError(message, *place, "difference")
     difference = _read_difference(value["difference"]) if "difference" in value else None
     reply = _read_reply(value["reply"]) if "reply" in value else None
@@ -297,7 +301,7 @@ def _read_answer(case: Case, verdict: Verdict, detail: str, value: Mapping[str, 
 
 
 def _is_true(value: Mapping[str, Any]) -> bool:
-    """Whether a difference is one of this line: its place has what it says, as far as the answer was written."""
+    """Return whether a difference fits its line: its values are at its place, as far as the answer was written."""
     said, expected = value["difference"], value.get("expected", {})
     sides = {"expected": expected.get("expect", expected.get("one_of", [None])[0])}
     if "reply" in value:
@@ -309,7 +313,7 @@ def _is_true(value: Mapping[str, Any]) -> bool:
 
 
 def _at(value: Any, path: Sequence[str | int]) -> Any:
-    """Return the value at a place; nothing if the place is not there, as after the end of a list."""
+    """Return the value at a place; the placeholder if the place doesn't exist, as after the end of a list."""
     for part in path:
         if isinstance(value, dict) and isinstance(part, str):
             value = value.get(part, ABSENT)

@@ -1,4 +1,4 @@
-"""A run as people read it in a terminal: failures, why something is unsupported, the table, and what it came to."""
+"""A run as text for a terminal: failures, reasons why cases are unsupported, the table, and the result."""
 
 from __future__ import annotations
 
@@ -19,33 +19,33 @@ from tokspec.suite.specification import load_specification
 
 
 def say(lines: Iterable[str]) -> None:
-    """Print lines, broken between words where the terminal is too narrow."""
+    """Print lines, broken between words if the terminal is too narrow."""
     click.echo("\n".join(wrap(lines, terminal_width())))
 
 
-#: How many reasons for which cases are unsupported have a line.
+#: How many reasons why cases are unsupported are shown.
 REASONS = 10
 
-#: The colour of the last line, by the state that it names.
+#: The color of the last line, by the state that it names.
 _COLOURS = {
     "conforms": "green",
     "conforms like its origin": "green",
-    "holds its list of known failures": "yellow",
+    "matches its list of known failures": "yellow",
     "does not conform": "red",
 }
 
-#: The verdicts of cases that say nothing of what an implementation does.
+#: The verdicts of cases that say nothing about an implementation's results.
 _NOT_ASKED = (Verdict.UNSUPPORTED, Verdict.NOT_RUN)
 
-#: How many causes that are not shown have a line.
+#: How many of the causes that are not shown get a line.
 CAUSES = 20
 
-#: What to do about a failure that cannot be repeated.
+#: The advice about a failure that cannot be repeated.
 _ALONE = "a case that fails here but passes alone depends on another one: --verify finds such cases"
 
 
 def headline(run: Run) -> str:
-    """Say in one line what was run, how it ended, how much was asked, and that the counts balance."""
+    """Say in one line what was run, how it ended, how many cases were run, and that the counts balance."""
     hello = run.hello
     parts = {verdict: f"{count} {verdict.value}" for verdict, count in run.counts.items() if count}
     if run.like and Verdict.AS_ORIGIN in parts:
@@ -62,9 +62,9 @@ def headline(run: Run) -> str:
 
 
 def table(run: Run, every_clause: bool = False) -> list[str]:
-    """Return the lines of the tables, aligned; the functions that make their rows say what they hold.
+    """Return the lines of the tables, aligned; the functions for their rows describe them.
 
-    A pack asks about one tokenizer and not about the rules, so a run of one is shown by effect alone.
+    A pack tests one tokenizer and not the rules, so a run of a pack is shown by effect alone.
     """
     is_of_pack = all(result.case.model.file for result in run.results)
     of_rules = [] if is_of_pack and not every_clause else [rows(run, every_clause), profile_rows(run)]
@@ -74,7 +74,7 @@ def table(run: Run, every_clause: bool = False) -> list[str]:
 
 
 def _parted(tables: Iterable[Iterable[str]]) -> Iterator[str]:
-    """Return the lines of tables, an empty one between two of them."""
+    """Return the lines of tables, with an empty line between two tables."""
     for number, lines in enumerate(tables):
         if number:
             yield ""
@@ -91,9 +91,9 @@ def _aligned(rows: Sequence[tuple[str, Sequence[str]]], width: int) -> Iterator[
 
 
 def rows(run: Run, every_clause: bool = False) -> list[tuple[str, list[str]]]:
-    """Return the rows of the table: its head, each chapter with those of its clauses that are not met, and the sum.
+    """Return the rows of the table: its head, each chapter with its clauses that are not met, and the sum.
 
-    A case counts in the chapter of its first clause, so that chapters add up to the run; and in each of its clauses.
+    A case counts in the chapter of its first clause, so that chapters add up to the run, and in each of its clauses.
     The last column says whether all of the cases pass: ``complete``, ``partial`` or ``none``.
     """
     shown = _shown(run)
@@ -113,7 +113,7 @@ def rows(run: Run, every_clause: bool = False) -> list[tuple[str, list[str]]]:
 
 
 def profile_rows(run: Run) -> list[tuple[str, list[str]]]:
-    """Return the rows of a table by profile, its head first; a case may belong to several, and all of them to one."""
+    """Return the rows of a table by profile, head first; a case may belong to several profiles, and all to one."""
     shown = _shown(run)
     by_profile = {profile: in_profile(run.results, profile) for profile in load_specification().profiles}
     found = [(profile, _cells(own, shown)) for profile, own in by_profile.items() if own]
@@ -121,8 +121,10 @@ def profile_rows(run: Run) -> list[tuple[str, list[str]]]:
 
 
 def effect_rows(run: Run) -> list[tuple[str, list[str]]]:
-    """Return the rows of a table by effect: how many cases ask of it, in how many it is right, and of how many failing
-    cases, known ones too, it is the worst effect.
+    """Return the rows of a table by effect.
+
+    A row says how many cases test the effect, in how many it is right, and for how many failing cases, known ones
+    included, it is the worst effect.
     """
     heads = ("effect", ["asked", "right", "failing"])
     counted = [(effect.value, [str(count or "·") for count in counts]) for effect, counts in run.by_effect.items()]
@@ -134,14 +136,14 @@ def _shown(run: Run) -> list[Verdict]:
 
 
 def reasons(run: Run, most: int | None = None) -> list[str]:
-    """Say why cases are unsupported: each reason once, with its number of cases, the commonest first.
+    """Say why cases are unsupported: each reason once, with its number of cases, most frequent first.
 
     Args:
-        run: what was judged.
-        most: how many reasons have a line; how many are left has one, too.
+        run: the run.
+        most: how many reasons get a line; one more line says how many are left.
     """
     unsupported = [result for result in run.results if result.verdict is Verdict.UNSUPPORTED]
-    # of a table the reason of its row, which others have, without the number of the row
+    # for a table, the reason of its row without the row's number, because other cases share it
     counts = Counter(next((row.detail for row in result.telling), result.detail) for result in unsupported)
     listed = counts.most_common()
     lines = [f"{count:>5}  {visible(shorten(reason))}" for reason, count in listed[:most]]
@@ -166,7 +168,7 @@ def _cells(results: Sequence[Result], shown: Sequence[Verdict]) -> list[str]:
 
 
 def text(run: Run, shown: Sequence[Sequence[str]], every_clause: bool = False) -> Iterator[str]:
-    """Return the lines; ``shown`` are the causes that :func:`tokspec.report.failure.describe` has described."""
+    """Return the lines of a run; ``shown`` are the causes as :func:`tokspec.report.failure.describe` describes them."""
     for head, *lines in shown:
         yield click.style(head, fg="red", bold=True)
         yield from (*lines, "")
@@ -177,7 +179,7 @@ def text(run: Run, shown: Sequence[Sequence[str]], every_clause: bool = False) -
     if unsupported := reasons(run, REASONS):
         yield from ("unsupported, and why:", *unsupported, "")
     if run.faults:
-        yield from ("beside the cases:", *(f"  {visible(fault)}" for fault in run.faults), "")
+        yield from ("outside the cases:", *(f"  {visible(fault)}" for fault in run.faults), "")
     if notes := [*_notes(run)]:
         yield from (*notes, "")
     yield from (*table(run, every_clause), "")
@@ -186,7 +188,7 @@ def text(run: Run, shown: Sequence[Sequence[str]], every_clause: bool = False) -
 
 
 def _rest(every: Sequence[FailureGroup], shown: int) -> Iterator[str]:
-    """Count what is not shown, a cause a line."""
+    """Return a line for each cause that is not shown, with its count."""
     groups = every[shown:]
     if groups:
         yield f"… and {len(groups)} more cause{'' if len(groups) == 1 else 's'}; --show {len(every)} shows them all"
@@ -199,7 +201,7 @@ def _rest(every: Sequence[FailureGroup], shown: int) -> Iterator[str]:
 
 
 def _notes(run: Run) -> Iterator[str]:
-    """Say what passes in part only, and what an implementation declares that nothing is asked about."""
+    """Return notes: on cases that pass only in part, and on declarations of the implementation."""
     known = [result for result in run.results if result.verdict is Verdict.KNOWN_FAILURE]
     if unexplained := sum(result.detail == UNEXPLAINED for result in known):
         yield f"{unexplained} of {len(known)} known failures have no reason yet; write one into the file"

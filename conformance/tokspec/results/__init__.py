@@ -1,1 +1,1 @@
-"""Many implementations beside each other: over the cases (``rows``), over vocabularies, and as pages (``site``)."""
+"""Many implementations next to each other: over the cases (``rows``), over vocabularies, and as pages (``site``)."""

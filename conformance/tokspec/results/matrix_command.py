@@ -1,4 +1,4 @@
-"""``tokspec matrix``: every implementation that is here, by the cases or by a file; or what is recorded of a model."""
+"""``tokspec matrix``: judge all implementations by the cases or a user's file, or show recorded results of a model."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from tokspec.adapters.tokfast import WITH_CHOICES
 from tokspec.base.display import visible
 from tokspec.base.errors import DataError
 from tokspec.base.files import fixtures_folder, refuse_links, write_whole
-from tokspec.cli.options import COUNT, FILE, fixtures_option, remove_result
-from tokspec.cli.progress import ProgressBar
+from tokspec.cli.options import COUNT, FILE, fixtures_option, limits_options, remove_result
+from tokspec.cli.progress import NamingBar
 from tokspec.compare.sides import Side, parse_side
 from tokspec.compare.texts import MADE
 from tokspec.formats.cautions import cautions_of
@@ -25,29 +25,44 @@ from tokspec.report.ndjson import ndjson, origin
 from tokspec.results.one_file import ask_all, markdown_rows, text_rows
 from tokspec.results.recorded import Library, Recorded, find_result, heading, read_libraries, read_results
 from tokspec.results.rows import MatrixRow, announced, markdown_matrix, matrix, read_list, text_matrix
+from tokspec.sessions.limits import PATIENT, Limits
 from tokspec.suite.cases import Suite
 from tokspec.suite.fixtures import load_suite
 
-#: What writes a site; its packages are not needed for judging.
+#: The function that writes a site; the packages that it needs are not needed for judging.
 _Site: TypeAlias = Callable[
     [Sequence[MatrixRow], Suite, Path, Mapping[str, Recorded], Sequence[Library], Sequence[Mapping[str, Any]], str], int
 ]
 
 _FORMS = {"text": text_matrix, "markdown": markdown_matrix}
 
+_MODEL = "Test implementations with this file instead of judging them, or show the recorded results of this tokenizer."
 
-@click.command("matrix", short_help="Judge all that are installed, or ask them about your file.")
+_IMPL = "With --model, test this implementation only; NAME==VERSION installs that release first. May be repeated."
+
+
+@click.command("matrix", short_help="Judge all installed implementations, or test them with your file.")
 @fixtures_option
-@click.option("--list", "file", type=FILE, metavar="FILE.yaml", help="The implementations.")
-@click.option("--format", "form", type=click.Choice(list(_FORMS)), default="text", show_default=True)
-@click.option("--history", type=FILE, metavar="FILE.json", help="With --html, of releases: tokspec history --json.")
-@click.option("--address", default="", metavar="URL", help="With --html, where the site will be, for its badges.")
-@click.option("--reports", type=FILE, metavar="FOLDER", help="Write a report of each there.")
-@click.option("--html", type=FILE, metavar="FOLDER", help="Write a site of the results there.")
-@click.option("--model", metavar="FILE|NAME", help="Ask about this file instead of judging, or show what is recorded.")
-@click.option("--impl", "impls", multiple=True, metavar="NAME", help="With --model, ask these; NAME==VERSION is made.")
+@click.option("--list", "file", type=FILE, metavar="FILE.yaml", help="File that lists the implementations.")
+@click.option(
+    "--format", "form", type=click.Choice(list(_FORMS)), default="text", show_default=True, help="Format of the output."
+)
+@click.option(
+    "--history",
+    type=FILE,
+    metavar="FILE.json",
+    help="With --html, also show these releases, as written by tokspec history --json.",
+)
+@click.option(
+    "--address", default="", metavar="URL", help="With --html, the address that the site will have, for its badges."
+)
+@click.option("--reports", type=FILE, metavar="FOLDER", help="Write a report of each run to this folder.")
+@click.option("--html", type=FILE, metavar="FOLDER", help="Write a site of the results to this folder.")
+@click.option("--model", metavar="FILE|NAME", help=_MODEL)
+@click.option("--impl", "impls", multiple=True, metavar="NAME", help=_IMPL)
 @click.option("--made", type=COUNT, default=MADE, hidden=True)
-@click.option("--all", "every", is_flag=True, help="Fail where an implementation is not here.")
+@limits_options
+@click.option("--all", "every", is_flag=True, help="Fail if an implementation is missing.")
 def matrix_command(
     fixtures: Path | None,
     file: Path | None,
@@ -59,46 +74,51 @@ def matrix_command(
     model: str | None,
     impls: tuple[str, ...],
     made: int,
+    limits: Limits,
     every: bool,
 ) -> int:
-    """Judge every implementation of a list, each against its known failures, and set them beside each other.
+    """Judge every implementation of a list, each against its known failures, and show the results in one table.
 
-    The list is conformance/adapters/adapters.yaml of the checkout that is installed, or of the one in the current
-    folder, unless another one is given; without a checkout it is what packages announce. What is not here is named,
-    with what has to be done.
+    Unless you give --list, the list is conformance/adapters/adapters.yaml of the installed checkout or of the one in
+    the current folder. Without a checkout, it contains the adapters that installed packages announce. If an
+    implementation is missing, its name is shown with what you have to do to add it.
 
-    With --model each implementation is asked about your file, such as a tokenizer.json: whether it loads it, and how
-    many of ten thousand texts or more it gets right, as tokfast with the options of the file's library has them. The
-    name of a published tokenizer, such as llama-3.1, shows what is recorded of it, and asks nobody.
+    With --model FILE, each implementation loads your file, such as a tokenizer.json, and encodes ten thousand texts or
+    more. A text counts as right if the answer is that of tokfast with the options of the library that the file is for.
+    With --model NAME, the name of a published tokenizer such as llama-3.1, the recorded results are shown, and no
+    implementation runs.
+
+    Unless you give --limit, a case may take a minute, and a text of --model 20 seconds.
 
     \b
     tokspec matrix --model llama-3.1
     tokspec matrix --model tokenizer.json
     tokspec matrix --model tokenizer.json --impl tokenizers --impl tokie --impl tokenizers==0.22.2
 
-    Exit status: 0 if every run conforms, 1 if one does not, 2 if none is here. With --model FILE: 0 if all that load
-    the file give the right ids, 1 if one does not, 2 if none does, or one that is named cannot be asked.
+    Exit status: 0 if every run conforms, 1 if one does not, 2 if every implementation is missing. With --model FILE: 0
+    if every implementation that loads the file gives the right ids, 1 if one does not, 2 if none loads it or one that
+    you name with --impl cannot run.
     """
     site = _site() if html else None
     if impls and not model:
-        raise click.UsageError("--impl is for --model FILE; without it the list says who is judged")
+        raise click.UsageError("--impl needs --model FILE; without it, the list says what is judged")
     file = file or _list_of_checkout()
     if model and not Path(model).exists() and not impls:
         return _show_recorded(model, form)
     if model:
-        return _ask_about(Path(model), impls, file, made, form)
+        return _ask_about(Path(model), impls, file, made, limits, form)
     if not html and (history or address):
-        raise click.UsageError("--history and --address are of a site; give --html too")
+        raise click.UsageError("--history and --address are for a site; give --html too")
     if address and not address.startswith(("http://", "https://")):
-        raise click.UsageError("--address is where the site will be; it begins with https:// or http://")
+        raise click.UsageError("--address is the address of the site; it begins with https:// or http://")
     histories = _histories(history) if history else ()
     listed, suite = read_list(file) if file else announced(), load_suite(fixtures)
     if reports:
         refuse_links(reports)
-        for earlier in reports.glob("*.ndjson"):  # of an implementation that is not here any more, too
+        for earlier in reports.glob("*.ndjson"):  # including those of implementations that are no longer here
             remove_result(earlier)
-    with ProgressBar("judging", len(listed)) as advance:
-        rows = list(matrix(listed, suite, advance))
+    with NamingBar("judging", len(listed)) as bar:
+        rows = list(matrix(listed, suite, bar.begin, PATIENT if limits == Limits() else limits))
     if reports:
         _write(rows, reports, suite.hash)
     if site and html:
@@ -107,13 +127,14 @@ def matrix_command(
     click.echo("\n".join(_FORMS[form](rows)))
     if not any(row.run for row in rows):
         raise DataError(
-            "none of the list is here, and nothing was judged; install one", key=str(file or "tokspec matrix")
+            "no implementation of the list is available, so nothing was judged; install one",
+            key=str(file or "tokspec matrix"),
         )
     return 0 if all(row.run.is_green if row.run else not every for row in rows) else 1
 
 
-def _ask_about(file: Path, impls: Sequence[str], list_file: Path | None, made: int, form: str) -> int:
-    """Say what each implementation makes of a file."""
+def _ask_about(file: Path, impls: Sequence[str], list_file: Path | None, made: int, limits: Limits, form: str) -> int:
+    """Show the results of each implementation with a file."""
     model = read_user_model(file)
     for caution in cautions_of(model):
         click.echo(visible(f"{file}: {caution}"), err=True)
@@ -122,8 +143,8 @@ def _ask_about(file: Path, impls: Sequence[str], list_file: Path | None, made: i
     sides = sides or [
         Side(one.impl, one.command) for one in listed if one.impl not in WITH_CHOICES and not one.missing()
     ]
-    with ProgressBar("asking", len(sides) + 1) as bar:
-        rows = ask_all(model, sides, made, bar)
+    with NamingBar("testing", len(sides) + 1) as bar:
+        rows = ask_all(model, sides, made, bar.begin, None if limits == Limits() else limits)
     click.echo("\n".join((text_rows if form == "text" else markdown_rows)(rows)))
     if not any(row.input[1] for row in rows) or (impls and any(row.reason for row in rows)):
         return 2
@@ -131,7 +152,7 @@ def _ask_about(file: Path, impls: Sequence[str], list_file: Path | None, made: i
 
 
 def _show_recorded(name: str, form: str) -> int:
-    """Say what is recorded of a published tokenizer."""
+    """Show the recorded results of a published tokenizer."""
     result = find_result(name)
     lines = text_rows(result.rows) if form == "text" else markdown_rows(result.rows)
     click.echo("\n".join([*heading(result), "", *lines]))
@@ -145,7 +166,7 @@ def _list_of_checkout() -> Path | None:
 
 
 def _histories(file: Path) -> Sequence[Mapping[str, Any]]:
-    """Read what ``tokspec history --json`` wrote.
+    """Read a file that ``tokspec history --json`` wrote.
 
     Raises:
         DataError: the file is something else.
@@ -179,5 +200,5 @@ def _write(rows: list[MatrixRow], folder: Path, fixtures: str) -> None:
             came_from = origin("tokspec matrix", f"tokspec run --impl {row.listed.name!r}", fixtures)
             name = re.sub(r"[^\w.-]+", "-", f"{row.run.hello.name}-{row.run.hello.version}").strip("-")
             names[name] += 1
-            name = f"{name}-{names[name]}" if names[name] > 1 else name  # two ways to run the same
+            name = f"{name}-{names[name]}" if names[name] > 1 else name  # two ways to run the same implementation
             write_whole(folder / f"{name}.ndjson", b"".join(ndjson(row.run, came_from)))

@@ -1,7 +1,7 @@
-"""A user's file: what each implementation makes of it, held to tokfast with the options of the library it is made for.
+"""Comparing implementations on a user's file with tokfast, which has the options of the file's own library.
 
-tokfast is asked once, and its answers are recorded; every implementation is then compared with that recording, as
-``tokspec diff`` compares.
+tokfast answers once, and its answers are recorded; every implementation is then compared with that recording, as in
+``tokspec diff``.
 """
 
 from __future__ import annotations
@@ -26,30 +26,30 @@ from tokspec.protocol.messages import Answer, Reply
 from tokspec.report.markdown import escape_markup
 from tokspec.sessions.limits import Limits
 
-#: The libraries for which files of a format are made; of any other, tokenizers.
+#: The libraries for which files of a format are made; for all other formats it is tokenizers.
 _LIBRARIES = {"sentencepiece.model": "sentencepiece", "vocab.tiktoken": "tiktoken", "tekken.json": "tiktoken"}
 
-#: What a process may take.
+#: The limits of a process.
 _LIMITS = Limits(case_seconds=20, start_seconds=120)
 
-#: Characters of a text that a row shows.
+#: How many characters of a text a row shows.
 _SHOWN = 40
 
-#: What is said of the form in which an implementation got the model.
+#: The words for the form in which an implementation got the model.
 _GETS = {"": "your file", CONVERTED: "a conversion"}
 
 _HEAD = ("implementation", "written in", "gets", "model input", "text", "positions", "most often")
 
-#: The columns of words.
+#: The columns that contain words.
 _LEFT = ("implementation", "written in", "gets", "most often")
 
 
 @dataclass(frozen=True)
 class FileRow:
-    """What an implementation came to: how many texts are right, of how many, in each respect that it offers.
+    """The result of an implementation: how many texts are right, of how many, in each respect that it offers.
 
-    ``language`` is what it is written in, and ``gets`` says in which form it got the model. ``reason`` says why it was
-    not asked, or not to the end.
+    ``language`` is the language in which it is written, and ``gets`` the form in which it got the model. ``reason``
+    says why it was not asked, or not to the end.
     """
 
     who: str
@@ -63,32 +63,37 @@ class FileRow:
 
     @property
     def order(self) -> tuple[float, float, float]:
-        """What rows are sorted by: who has most of the model's input right comes first."""
+        """The sort key of rows: the implementation with the largest share of correct model input comes first."""
         input, text, positions = (right / of if of else -1.0 for right, of in (self.input, self.text, self.positions))
         return -input, -text, -positions
 
 
 def ask_all(
-    model: UserModel, sides: Sequence[Side], made: int, advance: Callable[[str], object] = lambda who: None
+    model: UserModel,
+    sides: Sequence[Side],
+    made: int,
+    begin: Callable[[str], object] = lambda who: None,
+    limits: Limits | None = None,
 ) -> list[FileRow]:
-    """Compare what implementations make of a model with what tokfast makes of it, the best first.
+    """Compare the results of implementations with those of tokfast on a model; the best come first.
 
     Args:
-        model: of the user.
+        model: the user's model.
         sides: the implementations.
         made: how many texts of each kind are made of the vocabulary.
-        advance: is told who was asked.
+        begin: called with the name of each implementation before it is tested.
+        limits: the limits of each implementation; patient ones unless given.
 
     Raises:
         DataError: tokfast does not read the model.
     """
     rows = []
     with TemporaryDirectory() as folder:
+        begin("tokfast")
         recording = _record(model, made, Path(folder, "tokfast.ndjson"))
-        advance("tokfast")
         for side in sides:
-            rows.append(_row(recording, model, side))
-            advance(side.name)
+            begin(side.name)
+            rows.append(_row(recording, model, side, limits or _LIMITS))
     return sorted(rows, key=lambda row: row.order)
 
 
@@ -111,7 +116,7 @@ def _only_ids_and_text(asker: Asker) -> Asker:
 
 @dataclass
 class _Counts:
-    """How many texts are right, of how many, and what differs: of those with a wrong input, and of all others."""
+    """How many texts are right, of how many, and the differences, for texts with wrong input and for others."""
 
     input: list[int] = field(default_factory=lambda: [0, 0])
     text: list[int] = field(default_factory=lambda: [0, 0])
@@ -120,7 +125,7 @@ class _Counts:
     others: Tally = field(default_factory=Tally)
 
     def add(self, one: Record, other: Record, units: tuple[str, str], names: Names) -> None:
-        """Count what tokfast and an implementation made of a text."""
+        """Compare the records of tokfast and an implementation for a text, and count the result."""
         if "encode" in one.replies and (reply := other.replies.get("encode")) and _has_ids(reply):
             ids = named(keep_ids(one), keep_ids(other), names)
             is_wrong = self._note(self.wrong, self.input, ids, "encode", units)
@@ -133,7 +138,7 @@ class _Counts:
     def _note(
         tally: Tally, counts: list[int], pair: tuple[Record, Record], operation: str, units: tuple[str, str]
     ) -> bool:
-        """Compare an operation, count it, and say whether it differs."""
+        """Compare an operation, count the result, and return whether it differs."""
         one, other = pair
         input = input_of(operation, one) or {"text": one.input.text}
         outcome = compare_replies(operation, input, one.replies[operation], other.replies[operation], units)
@@ -147,7 +152,7 @@ class _Counts:
 
 
 def _spans(one: Record, other: Record) -> tuple[Record, Record] | None:
-    """Return records of spans alone; None where a side gives none."""
+    """Return records of spans alone; None if a side gives none."""
     replies = [each.replies["encode"] for each in (one, other)]
     found = [reply.result.get("spans") if isinstance(reply, Answer) else None for reply in replies]
     if None in found:
@@ -157,14 +162,14 @@ def _spans(one: Record, other: Record) -> tuple[Record, Record] | None:
 
 
 def _has_ids(reply: Reply) -> bool:
-    """Whether a reply can be held to ids: a refusal and a fault can."""
+    """Return whether the ids of a reply can be judged, which is also true of a refusal and a fault."""
     return not isinstance(reply, Answer) or "ids" in reply.result
 
 
-def _row(recording: Recording, model: UserModel, side: Side) -> FileRow:
+def _row(recording: Recording, model: UserModel, side: Side, limits: Limits) -> FileRow:
     who, language, gets, reason, counts = side.name, "", "", "", _Counts()
     try:
-        with open_side(side, _LIMITS) as session:
+        with open_side(side, limits) as session:
             hello = session.hello
             who, language = f"{hello.name} {hello.version}".strip(), hello.language
             gets = model.rewritten_for(hello.formats)
@@ -190,7 +195,7 @@ def _row(recording: Recording, model: UserModel, side: Side) -> FileRow:
 
 
 def _worst(tally: Tally) -> str:
-    """Name the cause of most texts."""
+    """Name the most frequent cause."""
     if not tally.groups:
         return ""
     group = tally.causes[0]
@@ -198,7 +203,7 @@ def _worst(tally: Tally) -> str:
 
 
 def text_rows(rows: Sequence[FileRow]) -> Iterator[str]:
-    """Return the lines of a table for a terminal, and what was not asked."""
+    """Return the lines of a table for a terminal, and the implementations that were not asked."""
     columns = _columns(rows)
     if columns and len(columns[0]) > 1:
         shown = [
@@ -211,7 +216,7 @@ def text_rows(rows: Sequence[FileRow]) -> Iterator[str]:
 
 
 def markdown_rows(rows: Sequence[FileRow]) -> Iterator[str]:
-    """Return the same as a table in Markdown."""
+    """Return the same rows as a table in Markdown."""
     head, *body = zip(*_columns(rows), strict=True)
     yield f"| {' | '.join(head)} |"
     yield f"| {' | '.join('---' if name in _LEFT else '---:' for name in head)} |"
@@ -221,7 +226,7 @@ def markdown_rows(rows: Sequence[FileRow]) -> Iterator[str]:
 
 
 def _columns(rows: Sequence[FileRow]) -> list[tuple[str, ...]]:
-    """Return the columns of a table of who was asked, each with its head, without those that say nothing."""
+    """Return the columns of a table of the implementations that were asked, with heads and without empty columns."""
     body = [_cells(row) for row in rows if row.input[1]]
     columns = list(zip(_HEAD, *body, strict=True))
     return [column for column in columns if column[0] == _HEAD[0] or {*column[1:]} - {"", "·"}]

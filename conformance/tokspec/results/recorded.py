@@ -1,7 +1,7 @@
-"""What is recorded: what each library makes of each published tokenizer, and how it does in the cases, by effect.
+"""Recorded results: of each library with each published tokenizer, and of each library on the cases, by effect.
 
-It is in ``fixtures/results.json``. ``conformance/packs/judge.py`` writes what is recorded of tokenizers, and
-``conformance/adapters/record_passes.py`` what is recorded of libraries.
+They are in ``fixtures/results.json``. ``conformance/packs/judge.py`` writes the results of tokenizers, and
+``conformance/adapters/record_passes.py`` those of libraries.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ RESULTS = "results.json"
 
 @dataclass(frozen=True)
 class Recorded:
-    """What libraries make of one published tokenizer, the best first.
+    """The results of libraries with one published tokenizer, best first.
 
-    ``file``, ``format`` and ``sha256`` are of the tokenizer's file, and ``package`` is where it comes from. ``asked``
-    has the day on which each library was asked, by its name and version.
+    ``file``, ``format`` and ``sha256`` belong to the tokenizer's file, and ``package`` is its source. ``asked`` has the
+    day on which each library was asked, by its name and version.
     """
 
     name: str
@@ -42,9 +42,9 @@ class Recorded:
 
 @dataclass(frozen=True)
 class Library:
-    """How a library does in the cases: how many it is asked and gets right, and the same by what they cost.
+    """The results of a library on the cases: how many were run and how many are right, in total and by effect.
 
-    ``effects`` has for each effect how many cases ask of it, how many of these are right, and of how many failing cases
+    ``effects`` has for each effect how many cases test it, how many of these are right, and for how many failing cases
     it is the worst. ``untrusted`` is how many cases about users' texts pass, and of how many.
     """
 
@@ -57,7 +57,7 @@ class Library:
 
     @classmethod
     def of(cls, run: Run) -> Library:
-        """Sum up a run."""
+        """Return the results of a run."""
         asked = [each for each in run.results if each.verdict not in (Verdict.UNSUPPORTED, Verdict.NOT_RUN)]
         right = sum(each.verdict is Verdict.PASS for each in asked)
         untrusted = list(in_profile(asked, "untrusted-text"))
@@ -68,12 +68,12 @@ class Library:
 
 
 def read_results(file: Path | None = None) -> dict[str, Recorded]:
-    """Read what is recorded, by the name of the tokenizer; of the installation unless a file is given."""
+    """Read the recorded results by the name of the tokenizer, from the installation unless a file is given."""
     return {name: _read(name, value) for name, value in _content(file)["models"].items()}
 
 
 def read_libraries(file: Path | None = None) -> list[Library]:
-    """Read how libraries do in the cases, in the order of the list of implementations."""
+    """Read the results of libraries on the cases, in the order of the list of implementations."""
     return [
         Library(
             name,
@@ -94,10 +94,10 @@ def _content(file: Path | None) -> Mapping[str, Any]:
 
 
 def find_result(name: str) -> Recorded:
-    """Return what is recorded of a tokenizer.
+    """Return the recorded results of a tokenizer.
 
     Raises:
-        DataError: nothing is.
+        DataError: there are none.
     """
     results = read_results()
     if name not in results:
@@ -108,12 +108,12 @@ def find_result(name: str) -> Recorded:
 
 
 def write_results(file: Path, results: Mapping[str, Recorded]) -> None:
-    """Write what is recorded of tokenizers, and leave what is of libraries."""
+    """Write the recorded results of tokenizers, and keep those of libraries."""
     file.write_text(written(results, read_libraries(file)), "utf-8")
 
 
 def written(results: Mapping[str, Recorded], libraries: Sequence[Library]) -> str:
-    """Write everything, a library a line, so that a change of one is a change of one line."""
+    """Write all results with one library per line, so that a change of one library changes one line."""
     models = []
     for name in sorted(results):
         result = results[name]
@@ -147,7 +147,7 @@ def _read(name: str, value: Mapping[str, Any]) -> Recorded:
 
 
 def heading(result: Recorded) -> Iterator[str]:
-    """Say what was asked, and when."""
+    """Return the lines that say which file was used, and when."""
     days = sorted({*result.asked.values()})
     when = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
     yield f"{result.name}: {result.file} of {result.package}, asked {when} by its pack. Ask about your own file:"

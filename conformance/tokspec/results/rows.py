@@ -1,4 +1,4 @@
-"""The matrix: every implementation of a list judged by every case, and what each comes to."""
+"""The matrix: every implementation of a list judged by every case, and the result of each."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tokspec.judge.known_failures import KnownFailures, read_known_failures
 from tokspec.judge.runner import Run, fail_at_start
 from tokspec.judge.verdicts import Verdict, count_verdicts
 from tokspec.report.markdown import escape_markup
-from tokspec.sessions.limits import PATIENT
+from tokspec.sessions.limits import PATIENT, Limits
 from tokspec.suite import schema
 from tokspec.suite.cases import Suite
 from tokspec.suite.specification import load_specification
@@ -27,10 +27,9 @@ from tokspec.suite.strict_yaml import Document, read_yaml
 
 @dataclass(frozen=True)
 class Listed:
-    """An implementation of the list: an installed one or a command, and the file that must have been built.
+    """An implementation of the list: an installed one or a command, and the file that has to be built for it.
 
-    ``release`` is the name by which ``NAME==VERSION`` takes a release of it, ``home`` the address of its project; empty
-    if there is none.
+    ``release`` is its name in ``NAME==VERSION``, ``home`` the address of its project; each is empty if there is none.
     """
 
     impl: str | None
@@ -44,11 +43,11 @@ class Listed:
 
     @property
     def name(self) -> str:
-        """What it is called before it has said its own name."""
+        """The name to use until the implementation has said its own."""
         return self.impl or self.command or ""
 
     def missing(self) -> str:
-        """Say what has to be done before it can be started; nothing if it is there."""
+        """Say what has to be done before the implementation can be started; empty if nothing."""
         program = shlex.split(self.command)[0] if self.command else ""
         if program and "/" not in program and shutil.which(program) is None:
             return f"needs {program}"
@@ -57,9 +56,9 @@ class Listed:
 
 @dataclass(frozen=True)
 class MatrixRow:
-    """What became of one implementation: its run, or why there is none.
+    """The result of one implementation: its run, or why there is none.
 
-    ``flaky`` describes crashes and time-outs that did not come again; the answers that came then count.
+    ``flaky`` describes crashes and timeouts that did not occur again; the later answers count.
     """
 
     listed: Listed
@@ -81,7 +80,7 @@ def read_list(file: Path) -> list[Listed]:
 
 
 def announced() -> list[Listed]:
-    """Return what packages announce, but the reference; an adapter of ours has its known failures beside it."""
+    """Return what packages announce, except the reference; the suite's own adapters come with known failures."""
     return [_announced(find(name)) for name in known_names() if name != "reference"]
 
 
@@ -110,23 +109,28 @@ def _listed(document: Document, index: int, here: Path) -> Listed:
 
 
 def matrix(
-    listed: Sequence[Listed], suite: Suite, progress: Callable[[MatrixRow], None] = lambda row: None
+    listed: Sequence[Listed],
+    suite: Suite,
+    begin: Callable[[str], None] = lambda name: None,
+    limits: Limits = PATIENT,
 ) -> Iterator[MatrixRow]:
-    """Judge one implementation after the other by all cases, each against its known failures."""
+    """Judge the implementations in turn by all cases, each with its own known failures.
+
+    ``begin`` is called with the name of each implementation before it is judged.
+    """
     for one in listed:
-        row = _row(one, suite)
-        progress(row)
-        yield row
+        begin(one.name)
+        yield _row(one, suite, limits)
 
 
-def _row(one: Listed, suite: Suite) -> MatrixRow:
+def _row(one: Listed, suite: Suite, limits: Limits) -> MatrixRow:
     missing = one.missing()
     if missing:
         return MatrixRow(one, None, missing)
     cases, flaky = list(suite.cases.values()), list[str]()
     try:
         judged = judge_implementation(
-            lambda: open_session(one.impl, one.command, limits=PATIENT),
+            lambda: open_session(one.impl, one.command, limits=limits),
             cases,
             Terms(known=one.known, names=suite.cases),
             flaky=lambda first, second: keep_second(first, second, flaky.append),
@@ -138,12 +142,12 @@ def _row(one: Listed, suite: Suite) -> MatrixRow:
     return MatrixRow(one, judged, flaky=tuple(flaky))
 
 
-#: What is counted after the chapters; an answer like its origin's is a known one.
+#: The verdicts that are counted after the chapters; an answer like the origin's counts as a known failure.
 _COUNTED = ((Verdict.PASS,), (Verdict.KNOWN_FAILURE, Verdict.AS_ORIGIN), (Verdict.UNSUPPORTED,))
 
 
 def text_matrix(rows: Sequence[MatrixRow]) -> Iterator[str]:
-    """Return the lines: a row an implementation, its choices, what is not here, and what no cell shows."""
+    """Return the lines: a row for each implementation, its choices, missing implementations, and what no cell shows."""
     table = [_head(), *(_cells(row.run) for row in rows if row.run)]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     for cells in table:
@@ -152,16 +156,16 @@ def text_matrix(rows: Sequence[MatrixRow]) -> Iterator[str]:
         yield "  ".join(shown + [cell.rjust(width) for cell, width in zip(right, widths[2:], strict=True)]).rstrip()
     yield f"\nchapters: {', '.join(_chapters())}; a cell is what passes of what is offered\n"
     yield from (f"{_name(row.run)} takes {_choices(row.run)}" for row in rows if row.run)
-    yield from (f"{visible(row.listed.name)}: not here: {visible(row.missing)}" for row in rows if not row.run)
+    yield from (f"{visible(row.listed.name)}: not available: {visible(row.missing)}" for row in rows if not row.run)
     for judged in (row.run for row in rows if row.run):
         yield from (f"{_name(judged)}: {visible(problem)}" for problem in judged.problems)
-        yield from (f"{_name(judged)}, beside the cases: {visible(fault)}" for fault in judged.faults)
+        yield from (f"{_name(judged)}, outside the cases: {visible(fault)}" for fault in judged.faults)
     for row in rows:
         yield from (f"{visible(row.listed.name)}: flaky: {visible(line)}" for line in row.flaky)
 
 
 def markdown_matrix(rows: Sequence[MatrixRow]) -> Iterator[str]:
-    """Return the same as a table in Markdown, with chapters by name."""
+    """Return the same rows as a table in Markdown, with chapters by name."""
     names = [chapter.partition("-")[2].replace("-", " ") for chapter in _chapters()]
     head = [*_head()[:2], *names, *_head()[2 + len(names) :]]
     yield f"| {' | '.join(head)} |"
@@ -169,14 +173,14 @@ def markdown_matrix(rows: Sequence[MatrixRow]) -> Iterator[str]:
     yield from (f"| {' | '.join(map(escape_markup, _cells(row.run)))} |" for row in rows if row.run)
     for row in rows:
         if not row.run:
-            yield f"\n{escape_markup(row.listed.name)}: not here: {escape_markup(row.missing)}"
+            yield f"\n{escape_markup(row.listed.name)}: not available: {escape_markup(row.missing)}"
     for judged in (row.run for row in rows if row.run):
         for fault in judged.faults:
-            yield f"\n{escape_markup(_name(judged))}, beside the cases: {escape_markup(fault)}"
+            yield f"\n{escape_markup(_name(judged))}, outside the cases: {escape_markup(fault)}"
 
 
 def _chapters() -> list[str]:
-    """Name the chapters that implementations are held to: the protocol's belong to no profile."""
+    """Name the chapters that apply to implementations, without the protocol's, which belong to no profile."""
     return list(dict.fromkeys(clause.chapter for clause in load_specification().clauses.values() if clause.profiles))
 
 

@@ -1,3 +1,4 @@
-"""Sessions with an implementation: in this process, in a program, in a pool of programs; and the server that makes
-a program of an adapter in Python.
+"""Sessions with an implementation in this process, in a program or in a pool of programs.
+
+``adapter_server`` turns an adapter in Python into a program.
 """

@@ -1,19 +1,20 @@
-"""The server for adapters in Python: it calls an adapter with care, and makes a program of it that speaks the protocol.
+"""The server for adapters in Python, which turns an adapter into a program that speaks the protocol.
 
-Start it by ``python -m tokspec.sessions.adapter_server MODULE:OBJECT``; further arguments replace the path on
-which modules are searched. The suite runs adapters in it, so that one that hangs, exits or dies does so alone. It keeps
-the two streams of the protocol to itself: whatever the adapter, or a library below it, prints goes to standard error,
-and what it reads from standard input is empty. An exception is answered as ``crashed`` (PROTO-5), and the next request
-finds the server alive. A process that the adapter forks ends where it comes back: only one may answer.
+Start it with ``python -m tokspec.sessions.adapter_server MODULE:OBJECT``; further arguments replace the module search
+path. The suite runs adapters in it, so that an adapter that hangs, exits or dies does not affect the suite. The server
+keeps the two streams of the protocol to itself: output that the adapter, or a library below it, prints goes to standard
+error, and standard input is empty for them. An exception is answered as ``crashed`` (PROTO-5), and the server goes on
+with the next request. A process that the adapter forks ends when it returns, because only one process may answer.
 
-Two keys of its replies are not in ``spec/10-protocol.md``; the suite takes them from nobody else, and believes them no
-more than others, because an adapter can find the descriptor to which they are written:
+Two keys of its replies are not in ``spec/10-protocol.md``. The suite accepts them only from this server, and trusts
+them no more than other keys, because an adapter can find the descriptor to which they are written:
 
-* ``broken`` (an object with a ``message``): the adapter returned what JSON does not have, and that is the fault.
+* ``broken`` (an object with a ``message``): the adapter returned a value that JSON does not have, and that is the
+  fault.
 * ``misuse`` (``message``, ``key``, ``missing``), in answer to ``hello``: there is no such adapter, and the fault is
   the user's. ``missing`` says whether something has to be installed.
 
-Little of the suite is imported here, so that the server starts fast.
+This module imports little of the suite, so that the server starts fast.
 """
 
 from __future__ import annotations
@@ -43,9 +44,9 @@ _METHODS = ("hello", "load", "run")
 
 
 def make_adapter(target: str, choices: Mapping[str, str] | None = None) -> Adapter:
-    """Import ``package.module:Object``, a class, factory or instance; the object's name may be empty, for the module.
+    """Import ``package.module:Object``, a class, factory or instance; an empty object name means the module.
 
-    A class or factory is called with the choices, if they are given.
+    A class or factory is called, with the choices if they are given.
 
     Raises:
         DataError: it cannot be found or made, or is not an adapter; :class:`MissingModule` if it cannot be imported.
@@ -63,10 +64,10 @@ def make_adapter(target: str, choices: Mapping[str, str] | None = None) -> Adapt
         raise
     except ImportError as error:
         raise MissingModule(f"cannot be imported: {escape(str(error))}") from None
-    except BaseException as error:  # the adapter's code: a panic of an extension and SystemExit are not an Exception
-        raise DataError(f"cannot be made: {_name_exception(error)}; import it by hand to see where") from error
+    except BaseException as error:  # the adapter's code: a panic of an extension and SystemExit are no Exception
+        raise DataError(f"cannot be created: {_name_exception(error)}; import it by hand to see where") from error
     if missing:
-        raise DataError(f"is no adapter: it has no {' and no '.join(missing)}; see tokspec.adapter.Adapter")
+        raise DataError(f"is not an adapter: it has no {' and no '.join(missing)}; see tokspec.adapter.Adapter")
     return adapter  # type: ignore[no-any-return]
 
 
@@ -89,14 +90,14 @@ def _is_instance(found: Any) -> bool:
 
 
 class AdapterCaller:
-    """An adapter and the models that it has loaded, by name.
+    """An adapter and its loaded models, by name.
 
-    What it is given and what it returns is copied, so that it cannot change a fixture or an earlier answer.
+    The adapter's inputs and results are copied, so that it cannot change a fixture or an earlier answer.
 
     Args:
-        adapter: which may do anything.
-        let_through: exceptions that are meant for us; any other is the adapter's crash.
-        is_given: whether nobody else holds what it is given, so that it need not be copied.
+        adapter: the adapter, which may do anything.
+        let_through: exceptions that are meant for the caller; any other is a crash of the adapter.
+        is_given: whether nobody else holds the inputs, so that they need not be copied.
     """
 
     def __init__(
@@ -108,11 +109,11 @@ class AdapterCaller:
         self._models: dict[str, Any] = {}
 
     def hello(self) -> Message:
-        """Ask for its description."""
+        """Request the adapter's description."""
         return self._guarded(lambda: _read_description(self._adapter.hello()))
 
     def load(self, name: str, format: str, content: Any) -> Message:
-        """Have it load a model, and keep what it returns under the name."""
+        """Let the adapter load a model, and keep the result under the name."""
 
         def load() -> Message:
             self._models[name] = self._adapter.load(format, self._given(content))
@@ -121,7 +122,7 @@ class AdapterCaller:
         return self._guarded(load)
 
     def run(self, operation: str, name: str, input: Mapping[str, Any]) -> Message:
-        """Have it perform an operation on a model that it has loaded."""
+        """Let the adapter perform an operation on a loaded model."""
         model = self._models.get(name)
         if operation in MESSAGES.values():
             guard = self._guarded_result
@@ -131,18 +132,21 @@ class AdapterCaller:
         return self._guarded_result(lambda: self._adapter.run(operation, model, self._given(input)))
 
     def has(self, name: str) -> bool:
-        """Whether a model of this name is loaded."""
+        """Return whether a model of this name is loaded."""
         return name in self._models
 
     def forget(self) -> None:
-        """Let go of the models."""
+        """Release the models."""
         self._models.clear()
 
     def _guarded_result(self, call: Callable[[], Any]) -> Message:
         return self._guarded(lambda: _result(call()))
 
     def _guarded(self, call: Callable[[], Message]) -> Message:
-        """Call it. A panic of a Rust extension and ``SystemExit`` are not an ``Exception``, but crashes too."""
+        """Call a function, and turn its exceptions into replies.
+
+        A panic of a Rust extension and ``SystemExit``, which are no ``Exception``, are crashes too.
+        """
         try:
             with keep_streams():
                 return _answered(call)
@@ -165,7 +169,7 @@ def keep_streams() -> Iterator[None]:
 def _answered(call: Callable[[], Message]) -> Message:
     try:
         return call()
-    except Refusal as refusal:  # which may be of a kind that fails when it is read
+    except Refusal as refusal:  # its attributes may be of a kind that fails when it is read
         return {"refused": {"reason": _text(refusal.reason), "message": _text(refusal.message)}}
 
 
@@ -191,7 +195,7 @@ def _text(value: object) -> str | None:
 
 
 def describe_exception(error: BaseException) -> str:
-    """Name an exception, its message and where it was raised, in printable ASCII; its own ``str`` may fail as well.
+    """Describe an exception, its message and where it was raised, in printable ASCII; even its ``str`` may fail.
 
     >>> describe_exception(ValueError("no \\x1b[31mtext"))
     'ValueError: no \\\\x1b[31mtext'
@@ -217,7 +221,7 @@ def _place(error: BaseException) -> str:
 
 
 class AdapterServer:
-    """Answers requests, one after the other. The adapter is imported and made by ``hello``."""
+    """Answers requests, one after the other. ``hello`` imports and creates the adapter."""
 
     def __init__(self, spec: str) -> None:
         self._spec = spec
@@ -269,9 +273,9 @@ def _line(id: object, message: Message) -> bytes:
 
 
 def take_streams() -> tuple[BinaryIO, BinaryIO]:
-    """Take standard input and output away from what runs in this process, and from what it starts.
+    """Take standard input and output away from other code in this process, and from processes that it starts.
 
-    What is printed from then on goes to standard error, and what is read is empty.
+    From then on, printed output goes to standard error, and standard input is empty.
     """
     questions, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDONLY)
@@ -285,7 +289,7 @@ def take_streams() -> tuple[BinaryIO, BinaryIO]:
 def main() -> int:
     """Serve the adapter that the command line names until ``bye``, or until the input ends.
 
-    Choices to make it with may follow its name and a space, as JSON.
+    Choices for creating it may follow its name and a space, as JSON.
     """
     if len(sys.argv) < 2:
         sys.stderr.write("usage: python -m tokspec.sessions.adapter_server MODULE:OBJECT\n")
@@ -296,7 +300,7 @@ def main() -> int:
     server = AdapterServer(spec)
     process = os.getpid()
     for line in requests:
-        request = decode_line(line, values=math.inf)  # a model may be large, and it is the suite's own
+        request = decode_line(line, values=math.inf)  # a model may be large, and comes from the suite itself
         reply = _line(request["id"], server.answer(request))
         if os.getpid() != process:
             os._exit(0)

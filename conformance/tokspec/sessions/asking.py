@@ -1,4 +1,4 @@
-"""Asking a session about many texts: some hundred in a message where that is offered, and one by one elsewhere."""
+"""Asking a session about many texts: some hundreds in a message if that is offered, and one by one otherwise."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from tokspec.protocol.messages import Answer, Reply, Request
 from tokspec.protocol.replies import check_form
 from tokspec.sessions.session import Session, in_order
 
-#: Texts that are asked together, and their characters: enough to keep a program busy, few enough to be held.
+#: How many texts are sent together, and their characters: enough to keep a program busy, few enough for memory.
 BATCH = 256
 CHARACTERS = 256 * 1024
 
 
 class Many:
-    """Asks one session with one model.
+    """Makes many requests in one session with one model.
 
     Args:
-        session: with the implementation.
-        model: which the session loads when it is first asked.
-        note: is called with every reply as it comes, and may raise.
+        session: a session with the implementation.
+        model: the model, which the session loads at the first request.
+        note: called with every reply as it comes; it may raise.
     """
 
     def __init__(self, session: Session, model: UserModel, note: Callable[[Reply], None] = lambda reply: None) -> None:
@@ -31,8 +31,8 @@ class Many:
         """Return the ids of each text, in order; None for one that was refused or failed, to be asked alone.
 
         Args:
-            texts: to encode.
-            options: of each request, such as ``add_special_tokens``.
+            texts: the texts to encode.
+            options: the options of each request, such as ``add_special_tokens``.
         """
         if "encode" in self._session.hello.many:
             return self._together("encode_many", ("texts", "ids"), texts, options)
@@ -45,7 +45,7 @@ class Many:
         return self._each("decode", [{"ids": ids} for ids in lists], "text")
 
     def _each(self, operation: str, inputs: Sequence[Mapping[str, Any]], field: str) -> Iterator[Any]:
-        """Ask one request after the other, and return a field of each answer; None for a refusal or a fault."""
+        """Make one request after the other, and return a field of each answer; None for a refusal or a fault."""
         requests = [Request(operation, "own", {}, input, self._model) for input in inputs]
         for _, reply in in_order(self._session.ask(requests)):
             self._note(reply)
@@ -55,7 +55,7 @@ class Many:
     def _together(
         self, operation: str, keys: tuple[str, str], asked: Sequence[Any], options: Mapping[str, Any]
     ) -> Iterator[Any]:
-        """Ask about some at a time, and return what each has in the answer; None instead of a refusal or a fault."""
+        """Make requests in batches, and return the entry of each item in the answer; None for a refusal or a fault."""
         given, found = keys
         batches = list(_cut(asked))
         requests = [Request(operation, "own", {}, {given: batch, **options}, self._model) for batch in batches]
@@ -69,7 +69,7 @@ class Many:
 
 
 def _cut(asked: Sequence[Any]) -> Iterator[Sequence[Any]]:
-    """Cut texts, or lists of ids, into batches."""
+    """Split texts, or lists of ids, into batches."""
     start = size = 0
     for at, each in enumerate(asked, 1):
         size += len(each)

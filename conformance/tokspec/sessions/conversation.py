@@ -1,7 +1,7 @@
-"""The messages of a running program, and the program's next life when it has been stopped (``spec/10-protocol.md``).
+"""The messages of a running program, and its restart after it has been stopped (``spec/10-protocol.md``).
 
-Whatever waits for the program is a generator that yields a :class:`~tokspec.sessions.process.Wait` each time. A reply
-is found to be overdue here, in :meth:`Conversation.next_reply`.
+Everything that waits for the program is a generator that yields a :class:`~tokspec.sessions.process.Wait` each time.
+:meth:`Conversation.next_reply` detects overdue replies.
 """
 
 from __future__ import annotations
@@ -23,33 +23,33 @@ from tokspec.sessions.process import LineTooLong, Process, Wait
 
 _Result = TypeVar("_Result")
 
-#: What waits for a program, and then returns something.
+#: A generator that waits for a program, and then returns something.
 Steps: TypeAlias = Generator[Wait, None, _Result]
 
-#: Requests that may wait for their reply at once, and their bytes.
+#: How many requests may be outstanding at once, and their bytes.
 WINDOW_REQUESTS = 64
 WINDOW_BYTES = 256 * 1024
 
-#: Replies that are remembered, in case that one of them is given again.
+#: How many replies are remembered, in case one of them is sent again.
 RECENT = 8
 
 #: The id of ``hello``, which is sent first.
 _HELLO = 1
 
-#: Seconds that a program has to end after ``bye``.
+#: Seconds within which a program has to end after ``bye``.
 BYE_SECONDS = 5.0
 
 
 @dataclass(frozen=True)
 class Item:
-    """A message sent: the operation of the request with this index, or the loading of its model."""
+    """A message that was sent: the operation of the request with this index, or the loading of its model."""
 
     index: int
     loads: bool = False
 
 
 class RepeatedReply(AdapterFault):
-    """A message that was answered recently has been answered again: ``item``."""
+    """A recent message, ``item``, was answered a second time."""
 
     def __init__(self, message: str, item: Item) -> None:
         super().__init__("protocol", message)
@@ -79,23 +79,23 @@ class Conversation:
         self.flush()
 
     def read_hello(self) -> Steps[Hello]:
-        """Wait for the answer to ``hello``, before anything else is asked.
+        """Wait for the answer to ``hello``, before anything else is sent.
 
         Raises:
             AdapterFault: there was no proper answer.
-            DataError: our own adapter server says what is wrong with the user's request.
+            DataError: the suite's own adapter server says what is wrong with the user's request.
         """
         _, reply = yield from self.next_reply()
         return read_hello(reply)
 
     @property
     def is_new(self) -> bool:
-        """Whether nothing but ``hello`` was asked so far."""
+        """Whether only ``hello`` was sent so far."""
         return self._sent <= 1
 
     @property
     def is_about_one(self) -> bool:
-        """Whether no more was asked so far than one request, after ``hello`` and the loading of its model."""
+        """Whether at most one request was sent so far, after ``hello`` and the loading of its model."""
         return self._sent <= 3
 
     @property
@@ -111,12 +111,12 @@ class Conversation:
 
     @property
     def is_half_idle(self) -> bool:
-        """Whether it is time to send more: often enough for the program, and seldom enough to send much at once."""
+        """Whether to send more now: often enough to keep the program busy, rarely enough to send much at once."""
         return 2 * len(self._waiting) <= WINDOW_REQUESTS and 2 * self._bytes <= WINDOW_BYTES
 
     @property
     def outstanding(self) -> list[Item]:
-        """What has no reply yet, in the order in which it was sent."""
+        """The messages without a reply, in the order in which they were sent."""
         return [item for item, _ in self._waiting.values()]
 
     @property
@@ -126,7 +126,7 @@ class Conversation:
 
     @property
     def _only_loads(self) -> bool:
-        """Whether nothing else is outstanding: the limit of a load does not excuse a request before it."""
+        """Whether only loads are outstanding, because the limit for loading must not apply to a request before it."""
         return self._loads == len(self._waiting)
 
     @property
@@ -135,7 +135,7 @@ class Conversation:
         return len(self._waiting) < WINDOW_REQUESTS and self._bytes < WINDOW_BYTES
 
     def post(self, item: Item, message: Mapping[str, Any]) -> None:
-        """Number a message and put it with those that :meth:`flush` sends.
+        """Number a message and queue it for :meth:`flush`.
 
         Raises:
             Unsupported: it cannot be written.
@@ -148,16 +148,16 @@ class Conversation:
         self._unsent.append(line)
 
     def flush(self) -> None:
-        """Send what was posted, in one piece."""
+        """Send the posted messages at once."""
         if self._unsent:
             self._process.send(b"".join(self._unsent))
             self._unsent.clear()
 
     def next_reply(self, seconds: float | None = None) -> Steps[tuple[Item, Reply]]:
-        """Wait for the next reply; the time allowed is the limit for what is outstanding, unless given.
+        """Wait for the next reply; the time limit is that of the outstanding messages, unless given.
 
         Raises:
-            AdapterFault: something else came, or nothing; what was outstanding still is.
+            AdapterFault: something else came, or nothing; the outstanding messages stay outstanding.
         """
         if seconds is None:
             seconds = self._limits.start_seconds if self._only_loads else self._limits.case_seconds
@@ -194,7 +194,7 @@ class Conversation:
         return AdapterFault("protocol", f"the id of a line {what}: {quote(line)}")
 
     def find_stray_line(self, seconds: float) -> Steps[AdapterFault | None]:
-        """Wait, with nothing outstanding, whether a line comes all the same."""
+        """Wait for a line that comes although nothing is outstanding; return it as a fault, or None."""
         self._process.pump()
         try:
             yield from self.next_reply(seconds)
@@ -207,7 +207,7 @@ class Conversation:
         self._process.stop()
 
     def say_bye(self) -> None:
-        """Say ``bye``, unless something is outstanding: a program that owes a reply would not read it."""
+        """Send ``bye``, unless something is outstanding, because a program that owes a reply would not read it."""
         if not self._waiting:
             self.post(Item(0), {"op": "bye"})
             self.flush()
@@ -215,7 +215,7 @@ class Conversation:
             self._said_bye = True
 
     def close(self) -> AdapterFault | None:
-        """End the program, politely if ``bye`` was said; return what is wrong with how it ends (PROTO-3)."""
+        """End the program, politely if ``bye`` was sent; return the fault in how it ends, if any (PROTO-3)."""
         fault = None
         if self._said_bye:
             deadline = time.monotonic() + BYE_SECONDS
@@ -229,14 +229,14 @@ class Conversation:
         return fault
 
     def _fault_of_last_lines(self, deadline: float) -> AdapterFault | None:
-        """Read what comes after ``bye``: an answer to it, or nothing at all from those that end without one."""
+        """Read the answer to ``bye``, if the program gives one, and return the fault of any other line."""
         try:
             self._process.wait(deadline)
             while self._process.has_news:
                 line = self._process.take_line()
                 _, reply = self._attribute(decode_line(line, small=True), line)
                 if not isinstance(reply, Answer):
-                    return AdapterFault("protocol", f"after bye: it is no answer: {quote(line)}")
+                    return AdapterFault("protocol", f"after bye: the line is not an answer: {quote(line)}")
                 self._process.wait(deadline)
         except EOFError:
             return None
@@ -247,7 +247,7 @@ class Conversation:
         return None
 
 
-#: Starts in a row that may fail before the program is given up.
+#: How many starts in a row may fail before the program is given up.
 STARTS = 2
 
 
@@ -271,7 +271,7 @@ class Program:
 
     @property
     def hello(self) -> Hello:
-        """What the program said of itself when it was first started."""
+        """The program's description of itself at its first start."""
         if self._hello is None:
             raise RuntimeError("the program has not said hello yet")
         return self._hello
@@ -295,7 +295,7 @@ class Program:
             raise
 
     def connect(self) -> Steps[Conversation]:
-        """Return the conversation, and begin one if needed.
+        """Return the conversation; start one if needed.
 
         Raises:
             AdapterFault: the program has been given up, now or before.
@@ -332,7 +332,7 @@ class Program:
         return conversation
 
     def stop(self) -> None:
-        """Stop the program, and the processes that it has left; the next :meth:`connect` starts it again."""
+        """Stop the program and the processes that it left behind; the next :meth:`connect` starts it again."""
         conversation, self.conversation = self.conversation, None
         if conversation is not None:
             conversation.stop()

@@ -13,7 +13,7 @@ from tokspec.sessions.session import Session, refuse_limited, refuse_unoffered, 
 
 
 class InProcessSession(Session):
-    """Asks an adapter directly. There is no time limit, and an exit of the whole process cannot be caught.
+    """Calls an adapter directly. There is no time limit, and an exit of the whole process cannot be caught.
 
     Raises:
         AdapterFault: if ``hello`` fails or returns something other than a ``Hello``.
@@ -27,16 +27,16 @@ class InProcessSession(Session):
 
     @property
     def hello(self) -> Hello:
-        """What the adapter says of itself."""
+        """The adapter's description of itself."""
         return self._hello
 
     @property
     def unblamed(self) -> Sequence[AdapterFault]:
-        """None: in one process a fault is always that of the request that was being answered."""
+        """No faults, because in one process a fault always belongs to the request that was being answered."""
         return ()
 
     def ask(self, requests: Sequence[Request]) -> Iterator[tuple[int, Reply]]:
-        """Return the reply of each request, in order."""
+        """Return the reply to each request, in order."""
         for index, request in enumerate(requests):
             yield index, self._reply(request)
 
@@ -62,6 +62,6 @@ class InProcessSession(Session):
         return refused_to_load(self.hello, request, written[0], reply)
 
     def close(self) -> None:
-        """Let go of the adapter's models."""
+        """Release the adapter's models."""
         self._loads.clear()
         self._caller.forget()

@@ -1,10 +1,10 @@
-"""What a program may use, and the end of every process that it starts.
+"""The limits of a program, and how every process that it starts is ended.
 
-Three things find a process that outlives its program. It is in the program's process group, which is killed as a whole.
-Or it left the group and kept the environment, in which the suite has left a mark. Or it left both, and the system hands
-it over to this process as a child, if :func:`adopt_orphans` was called and the system is Linux.
+A process that outlives its program is found in three ways. It is in the program's process group, which is killed as a
+whole. Or it has left the group but kept the environment, in which the suite has put a mark. Or it has left both, and
+the system makes it a child of this process, if :func:`adopt_orphans` was called and the system is Linux.
 
-A program must not outlive this process either, not even where ``kill -9`` ends it: a small separate process, the orphan
+A program must not outlive this process either, even if ``kill -9`` ends it: a small separate process, the orphan
 reaper, waits for the end of a pipe that only this process holds, and then kills the groups that are left.
 """
 
@@ -29,17 +29,17 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import psutil
 
-#: The variables that programs do not get.
+#: The environment variables that programs do not get.
 _SECRET = re.compile(r"ACTIONS_.*|.*_(TOKEN|SECRET|PASSWORD)", re.IGNORECASE | re.DOTALL)
 
 #: The variable of the environment that holds the mark.
 VARIABLE = "TOKSPEC_SESSION"
 
-#: How often to look for processes that are left: one that is being killed may just have started another.
+#: How often to search for processes that are left, because one that is being killed may just have started another.
 ROUNDS = 3
 
 #: The next search for processes waits this many times the seconds that the last one took, because a search reads every
-#: process. It starts at once if the machine's free memory has shrunk by this share of what they may use.
+#: process. It starts at once if the machine's free memory has shrunk by this share of the limit.
 REST = 20
 GONE = 0.1
 
@@ -48,12 +48,12 @@ _MEGABYTE = 1024 * 1024
 
 @dataclass(frozen=True)
 class Limits:
-    """What a program is allowed.
+    """The limits of a program.
 
-    ``case_seconds`` and ``start_seconds`` are of silence while a reply is outstanding, the second until ``hello`` is
-    answered and while a model is loaded. ``reply_bytes`` is the length of the longest line: a file of fixtures may have
-    as many, so that no right answer is longer. ``memory_mb`` is for the program and the processes that it started, in
-    megabytes of 1024 · 1024 bytes that are resident; 0 means no limit.
+    ``case_seconds`` and ``start_seconds`` limit the silence while a reply is outstanding; the second applies until
+    ``hello`` is answered and while a model is loaded. ``reply_bytes`` is the length of the longest line; a file of
+    fixtures may be as long, so no right answer is longer. ``memory_mb`` applies to the program and the processes that
+    it started, in resident megabytes of 1024 · 1024 bytes; 0 means no limit.
     """
 
     case_seconds: float = 10.0
@@ -62,7 +62,7 @@ class Limits:
     memory_mb: int = 4096
 
 
-#: What is published must not depend on how busy the machine is: a case has six times the usual time.
+#: Published results must not depend on how busy the machine is, so a case has six times the usual time.
 PATIENT = Limits(case_seconds=60.0)
 
 
@@ -70,9 +70,9 @@ class MemoryWatch:
     """Watches a process that has just been started, and every process that it starts.
 
     Args:
-        process: its number.
-        megabytes: what they may use together.
-        others: gives those that are not its descendants any more, for a process outlives its parent.
+        process: the process id.
+        megabytes: how much they may use together.
+        others: returns the processes that are no longer its descendants, because a process may outlive its parent.
     """
 
     def __init__(
@@ -93,14 +93,14 @@ class MemoryWatch:
             self._leader = None  # it has ended already
 
     def is_exceeded(self) -> bool:
-        """Whether they use more than they may, now; what several share is counted once where the system tells."""
+        """Return whether they now exceed the limit; memory that several share is counted once if the system tells."""
         self._look_for_processes()
         if sum(self._resident(each) for each in self._family) <= self._allowed:
             return False
         return len(self._family) == 1 or sum(self._proportional(each) for each in self._family) > self._allowed
 
     def kill(self) -> None:
-        """Kill all of them, those that left the program's group too."""
+        """Kill all of them, including those that left the program's group."""
         for each in self._family:
             try:
                 each.kill()
@@ -118,7 +118,7 @@ class MemoryWatch:
         self._again_at = time.monotonic() + REST * (time.monotonic() - start)
 
     def _found(self, look: Callable[[], Iterable[psutil.Process]]) -> Iterable[psutil.Process]:
-        """Return what is found: nothing where a process ends meanwhile, and the leader is watched all the same."""
+        """Return the processes that are found; none if a process ends meanwhile, but the leader is still watched."""
         try:
             return list(look())
         except self._errors:
@@ -139,7 +139,7 @@ class MemoryWatch:
 
 
 def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return an environment without what lets a program act for its user: tokens, secrets and passwords.
+    """Return an environment without the variables that let a program act for its user: tokens, secrets, passwords.
 
     >>> without_secrets({"JAVA_HOME": "/jdk", "GITHUB_TOKEN": "x", "ACTIONS_RUNTIME_URL": "y", "db_password": "z"})
     {'JAVA_HOME': '/jdk'}
@@ -148,7 +148,7 @@ def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 class ProcessFamily:
-    """Every process that one session's programs started, also where one has left their group."""
+    """Every process that one session's programs started, even if it has left their group."""
 
     def __init__(self) -> None:
         import psutil  # here, because it takes a while, and the reference in this process does not need it
@@ -198,7 +198,7 @@ class ProcessFamily:
                 return
 
     def living(self) -> Iterator[psutil.Process]:
-        """Return those that live and have the mark, whatever their parent is."""
+        """Return the living processes that have the mark, whatever their parent is."""
         for number in set(self._psutil.pids()) - self._older:
             try:
                 process = self._psutil.Process(number)
@@ -208,22 +208,22 @@ class ProcessFamily:
                 continue
 
 
-#: Programs of this process that are running, by their numbers, in all sessions together.
+#: The process ids of the running programs of this process, in all sessions.
 _running: set[int] = set()
 
-#: Held while a program is started, which is not an orphan, and while orphans are looked for.
+#: Held while a program, which is not an orphan, is started, and while orphans are searched for.
 _changing = threading.Lock()
 
-#: The number of the process that adopts orphans; a process that it forks does not.
+#: The id of the process that adopts orphans; a process that it forks does not.
 _adopting: int | None = None
 
 _PR_SET_CHILD_SUBREAPER = 36
 
 
 def adopt_orphans() -> None:
-    """Become the parent of processes whose own parent has ended, where the system has that (Linux).
+    """Become the parent of processes whose own parent has ended, if the system offers that (Linux).
 
-    For commands that start nothing but sessions: every other child that has left this process's session is killed when
+    This is for commands that start only sessions: any other child that has left this process's session is killed when
     no program is running. A caller that uses the suite as a library may have children that are meant to live on.
     """
     global _adopting
@@ -236,9 +236,9 @@ def adopt_orphans() -> None:
 
 
 def _orphans() -> Iterator[psutil.Process]:
-    """Return the children of this process that it did not start itself: they have left its session, as daemons do.
+    """Return the children that this process did not start itself: like daemons, they have left its session.
 
-    While a program of any session is running, a process may be one that this program still needs.
+    While a program of any session is running, none is returned, because the program may still need it.
     """
     if _adopting != os.getpid() or _running:
         return
@@ -252,13 +252,13 @@ def _orphans() -> Iterator[psutil.Process]:
 
 
 class OrphanReaper:
-    """A process that kills the programs of this one when this one has ended, in whatever way.
+    """A process that kills the programs of this process when this process has ended, in whatever way.
 
     It is started with the first program, and learns of each program through a pipe. When this process ends, the system
-    closes the pipe, also after ``kill -9``.
+    closes the pipe, even after ``kill -9``.
     """
 
-    #: Kills the process groups that were noted and not crossed out. Written for a Python that starts fast.
+    #: Kills the process groups that were added and not removed. It imports little, so that it starts fast.
     PROGRAM = (
         "import os, sys\n"
         "groups = set()\n"
@@ -278,16 +278,16 @@ class OrphanReaper:
 
     @property
     def number(self) -> int:
-        """The number of the process, 0 before it is started."""
+        """The process id, 0 before it is started."""
         return self._process.pid if self._process else 0
 
     def start(self) -> None:
-        """Start it, unless it has been started; a process that was forked from this one starts its own."""
+        """Start the reaper unless it has been started; a process that was forked from this one starts its own."""
         if self._process is None or self._owner != os.getpid():
             self._start()
 
     def tell(self, line: str) -> None:
-        """Write a line to it."""
+        """Send a line to the reaper."""
         with self._lock:
             self.start()
             if self._process is not None and self._process.stdin is not None:
@@ -323,17 +323,16 @@ orphan_reaper = OrphanReaper()
 
 def kill_group(program: subprocess.Popen[bytes], number: signal.Signals) -> None:
     """Send a signal to a program and all processes of its group."""
-    with suppress(ProcessLookupError, PermissionError):  # the group is gone, or nothing but a zombie is left of it
+    with suppress(ProcessLookupError, PermissionError):  # the group is gone, or only a zombie is left of it
         os.killpg(program.pid, number)
 
 
 @contextmanager
 def limited(seconds: float) -> Iterator[None]:
-    """Raise a TimeoutError in what this process does, if that takes more time of the processor: it may never end.
+    """Raise a TimeoutError in the block if it takes more CPU time, because it may never end.
 
-    Windows has no such timer, and no limit. It is raised again after as long again: an exception that meets the
-    interpreter's own housekeeping is lost. The time of a clock would find fault with what is right when the machine is
-    busy.
+    Windows has no such timer, so there is no limit. The error is raised again after the same time, because an exception
+    during the interpreter's own housekeeping is lost. Wall-clock time would fail correct code on a busy machine.
 
     >>> with limited(0.01):
     ...     while True:

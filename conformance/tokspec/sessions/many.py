@@ -1,7 +1,7 @@
-"""Many texts in one message, and the ids of each: what an adapter in Python answers, one text after the other.
+"""Many texts in one message: how an adapter in Python answers, one text after the other.
 
-A fault or a refusal is that of its text alone. The adapter's own method ``encoder`` is used where it has one, because a
-function from a text to its ids saves whatever else an encoding has.
+A fault or a refusal belongs to its text alone. The adapter's own method ``encoder`` is used if it has one, because a
+function from a text to its ids saves computing the other fields of an encoding.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from typing import Any, TypeAlias
 
 from tokspec.adapter import Adapter, Hello
 
-#: What ``hello`` may name in ``many``, and the message that asks for many at once.
+#: The operations that ``hello`` may name in ``many``, and the message for many at once.
 MESSAGES: Mapping[str, str] = {"encode": "encode_many", "decode": "decode_many"}
 
 Message: TypeAlias = Mapping[str, Any]
 
 
 def offered_by(hello: Hello) -> tuple[str, ...]:
-    """Name what an adapter in Python is asked about many at once.
+    """Name the operations for which an adapter in Python gets many texts at once.
 
     >>> offered_by(Hello("mytok", "1", "Python", ("encode", "decode", "train"), encode_fields=("tokens", "ids")))
     ('encode', 'decode')
@@ -32,14 +32,15 @@ def offered_by(hello: Hello) -> tuple[str, ...]:
 def answer_many(
     adapter: Adapter, operation: str, model: Any, input: Message, guard: Callable[[Callable[[], Message]], Message]
 ) -> dict[str, Any]:
-    """Return the result of ``encode_many`` or ``decode_many``: of each text its ids, or the other way round.
+    """Return the result of ``encode_many`` or ``decode_many``: the ids of each text, or the other way around.
 
     Args:
-        adapter: which is called once for each.
+        adapter: the adapter, which is called once for each item.
         operation: one of :data:`MESSAGES`.
-        model: which the adapter has loaded.
-        input: of the message.
-        guard: calls what may raise anything, and returns the keys of a reply; one without ``ok`` becomes the answer.
+        model: a model that the adapter has loaded.
+        input: the input of the message.
+        guard: calls a function that may raise anything, and returns the keys of a reply; one without ``ok`` becomes the
+            item's answer.
     """
     asked, given, find = _CALLS[operation]
     options = {key: value for key, value in input.items() if key != asked}

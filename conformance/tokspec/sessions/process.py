@@ -1,10 +1,10 @@
-"""A running program and its three pipes, read and written in one loop, so that nothing waits for ever on a full pipe.
+"""A running program and its three pipes, read and written in one loop, so that nothing waits forever on a full pipe.
 
 Nothing here runs in parallel with the rest of the suite. A caller that has to wait for a program yields a
-:class:`Wait`; what drives the caller then lets the program's pipes be read and written, its memory be measured and its
-end be noticed, until there is a line or the deadline has passed. So one process waits for as many programs as it likes.
+:class:`Wait`; the driver of the caller then reads and writes the program's pipes, measures its memory and watches for
+its end, until there is a line or the deadline has passed. So one process can wait for any number of programs.
 
-Pipes that ``select`` can wait for are those of POSIX systems.
+``select`` can wait for pipes only on POSIX systems.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ from tokspec.base.display import escape, quote
 from tokspec.base.errors import DataError
 from tokspec.sessions.limits import Limits, MemoryWatch, ProcessFamily, kill_group
 
-#: Seconds between the polite signal and the other one; and for a killed program to end, which the kernel may delay.
+#: Seconds between SIGTERM and SIGKILL; and for a killed program to end, which the kernel may delay.
 TERM_SECONDS = 0.5
 KILL_SECONDS = 60.0
 
-#: Seconds between two looks at the memory that is used.
+#: Seconds between two measurements of the memory that is used.
 WATCH_SECONDS = 0.05
 
-#: Bytes of standard error that are kept, and characters of it that a message shows.
+#: How many bytes of standard error are kept, and how many characters of it a message shows.
 STDERR_BYTES = 65536
 STDERR_SHOWN = 400
 
-#: The line with which a trace begins, or that says what happened: of Go, Rust, C++, Java, Node.js and .NET.
+#: The first line of a trace, or the line that says what happened, of Go, Rust, C++, Java, Node.js and .NET.
 _HEAD = re.compile(
     r"(?i:panic:|(# a )?fatal error|exception in thread|unhandled exception|terminate called|thread .* panicked)"
     r"|Can't locate "  # Perl, before a long list of folders
@@ -53,7 +53,7 @@ _Item = TypeVar("_Item")
 
 
 class LineTooLong(Exception):
-    """A line is longer than the limit; it and whatever follows is lost."""
+    """A line is longer than the limit; this line and all that follow are lost."""
 
 
 class Wait(NamedTuple):
@@ -64,7 +64,7 @@ class Wait(NamedTuple):
 
 
 def drive(steps: Generator[Wait | _Item, None, None]) -> Generator[_Item, None, None]:
-    """Wait where a generator asks for it, and pass on everything else."""
+    """Wait whenever a generator yields a ``Wait``, and pass on everything else."""
     try:
         for step in steps:
             if isinstance(step, Wait):
@@ -113,7 +113,7 @@ class Process:
         self._memory = MemoryWatch(self._program.pid, limits.memory_mb, family.living) if limits.memory_mb else None
         self._look_at = time.monotonic() + WATCH_SECONDS
 
-    # What a caller that waits for several programs needs
+    # For a caller that waits for several programs
 
     def fileno(self) -> int:
         """Return a descriptor that is readable when :meth:`pump` has something to do."""
@@ -121,7 +121,7 @@ class Process:
 
     @property
     def look_at(self) -> float:
-        """When :meth:`pump` has something to do that no descriptor tells."""
+        """The time when :meth:`pump` has something to do that no descriptor signals."""
         return self._look_at
 
     @property
@@ -140,7 +140,7 @@ class Process:
     def pump(self, seconds: float = 0.0) -> None:
         """Read and write what can be read and written now, or within ``seconds``."""
         for key, _ in self._selector.select(seconds):
-            if not self._ended or key.fileobj is self._stdin:  # what came before the end has been taken with the end
+            if not self._ended or key.fileobj is self._stdin:  # earlier output was read together with the end
                 key.data()
         if time.monotonic() >= self._look_at and not self._ended:
             self._look()
@@ -158,7 +158,7 @@ class Process:
         return self._ended and self._program.returncode == 0
 
     def send(self, data: bytes) -> None:
-        """Write, without waiting; what a program that has ended is sent is lost."""
+        """Write data without waiting; if the program has ended, the data is lost."""
         self._unsent += data
         self._write_input()
 
@@ -166,7 +166,7 @@ class Process:
         """Return the next line.
 
         Raises:
-            EOFError: the program has ended, and there will be none.
+            EOFError: the program has ended, and there is no further line.
             LineTooLong: it is longer than the limit.
         """
         if self._lines:
@@ -174,7 +174,7 @@ class Process:
         raise LineTooLong if self._is_too_long else EOFError
 
     def describe_end(self) -> str:
-        """Say how the program that has ended did so, with the end of what it wrote to standard error."""
+        """Describe how the program ended, with the last of its output on standard error."""
         if self._exceeded:
             return f"used more than {self._limits.memory_mb} MB of memory"
         status = self._program.returncode
@@ -185,12 +185,12 @@ class Process:
     # The end
 
     def finish_input(self) -> None:
-        """Close the program's standard input when all that was sent has been written."""
+        """Close the program's standard input when all data has been written."""
         self._closes_input_when_written = True
         self._write_input()
 
     def wait_for_end(self, seconds: float) -> None:
-        """Wait until the program has ended, and throw away what it writes meanwhile."""
+        """Wait until the program has ended, and discard its output meanwhile."""
         self._wants_output = False
         deadline = time.monotonic() + seconds
         while not self._ended and (left := deadline - time.monotonic()) > 0:
@@ -216,19 +216,19 @@ class Process:
         if self._end_descriptor is not None:
             os.close(self._end_descriptor)
 
-    # What the loop calls
+    # Called by the loop
 
     def _read_output(self) -> None:
         chunk = _read(self._stdout.fileno(), _CHUNK)
         if chunk is None:
             return
-        if not chunk:  # nobody has the other end; the program may live on
+        if not chunk:  # no process holds the other end, but the program may live on
             self._selector.unregister(self._stdout)
             return
         self._take_output(chunk)
 
     def _take_output(self, chunk: bytes) -> None:
-        if not self._is_measured:  # a program may have answered everything before it is time to look
+        if not self._is_measured:  # a program may have answered everything before the next measurement
             self._measure()
         if self._is_too_long or not self._wants_output:
             return
@@ -251,7 +251,7 @@ class Process:
             self._selector.unregister(self._stderr_pipe)
 
     def _write_input(self) -> None:
-        """Write what the pipe takes now, and let the loop write the rest."""
+        """Write as much as the pipe accepts now, and let the loop write the rest."""
         if self._stdin.closed:
             self._unsent.clear()
             return
@@ -272,13 +272,13 @@ class Process:
             self._stdin.close()
 
     def _look(self) -> None:
-        """Do what is done from time to time: measure the memory, and look for the end where nothing tells of it."""
+        """Do the periodic work: measure the memory, and check for the program's end if nothing signals it."""
         self._measure()
         self._look_for_the_end()
         self._look_at = time.monotonic() + WATCH_SECONDS
 
     def _measure(self) -> None:
-        """End the program if it uses more memory than it may; what it has said and nobody has taken is lost."""
+        """End the program if it exceeds its memory limit; output that was not read is lost."""
         self._is_measured = True
         if self._memory is not None and self._memory.is_exceeded():
             self._exceeded = True
@@ -293,7 +293,7 @@ class Process:
             self._ended = True
 
     def _take_rest(self) -> None:
-        """Take what the program wrote before it ended; a process that it started may still write."""
+        """Read the output that the program wrote before it ended; a process that it started may still write."""
         for pipe, take in ((self._stdout, self._take_output), (self._stderr_pipe, self._take_stderr)):
             left = struct.unpack("i", fcntl.ioctl(pipe.fileno(), termios.FIONREAD, bytes(4)))[0]
             while left > 0 and (chunk := _read(pipe.fileno(), left)):
@@ -309,7 +309,7 @@ class Process:
 
 
 def _telling(text: str) -> str:
-    """Return the end of a text on one line, and before it the last head of a trace that is longer than that.
+    """Return the end of a text on one line, preceded by the last trace head if the trace is longer than that.
 
     >>> trace = "".join(f"main.f({number})\\n\\tmain.go:{number}\\n" for number in range(99))
     >>> _telling(f"loading\\npanic: index out of range\\n\\n{trace}exit status 2")[:48]
@@ -334,7 +334,7 @@ def _read(descriptor: int, size: int) -> bytes | None:
 
 
 def _descriptor_of_the_end(process: int) -> int | None:
-    """Return a descriptor that is readable when a process has ended, where the system has such (Linux)."""
+    """Return a descriptor that is readable when a process has ended, if the system has one (Linux)."""
     try:
         return os.pidfd_open(process)
     except (AttributeError, OSError):

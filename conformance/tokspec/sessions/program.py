@@ -1,7 +1,7 @@
-"""Sessions with a program in any language that speaks ``spec/10-protocol.md``: with one process of it, or with several.
+"""Sessions with a program in any language that speaks ``spec/10-protocol.md``, in one process or several.
 
-Each session is a generator of replies that says where it has to wait (:class:`~tokspec.sessions.process.Wait`). One
-session is waited for here, or several of a pool at the same time.
+Each session is a generator of replies that yields a :class:`~tokspec.sessions.process.Wait` where it has to wait. This
+module waits for one session, or for several of a pool at the same time.
 """
 
 from __future__ import annotations
@@ -25,17 +25,18 @@ from tokspec.sessions.session import Session, in_order, refuse_unoffered
 
 _Made = TypeVar("_Made")
 
-#: Pieces for each process of a pool. More of them share the work more evenly, and load more models twice.
+#: How many parts of the work each process of a pool gets. More parts share the work more evenly, but load more models
+#: twice.
 PIECES = 8
 
 
 class ProgramSession(Session):
-    """Runs a program and asks it, many requests in flight; a program that misbehaves is started again.
+    """Runs a program with many requests in flight; if the program misbehaves, it is started again.
 
     Args:
         command: the program and its arguments; no shell reads them.
-        limits: what the program is allowed.
-        is_ours: whether it is :mod:`tokspec.sessions.adapter_server`, which may say more than others.
+        limits: the limits of the program.
+        is_ours: whether it is :mod:`tokspec.sessions.adapter_server`, whose replies may have more keys.
         waits: whether to wait for ``hello`` now; if not, :meth:`connect` does it.
 
     Raises:
@@ -56,17 +57,17 @@ class ProgramSession(Session):
 
     @property
     def hello(self) -> Hello:
-        """What the program says of itself."""
+        """The program's description of itself."""
         return self._program.hello
 
     @property
     def unblamed(self) -> Sequence[AdapterFault]:
-        """What went wrong without a request that is to blame."""
+        """The faults for which no request is to blame."""
         return self._state.unblamed
 
     @property
     def end_faults(self) -> Sequence[AdapterFault]:
-        """What was wrong with how the program ended, once the session is closed."""
+        """The fault in how the program ended, once the session is closed."""
         return [self._program.end_fault] if self._program.end_fault else []
 
     def connect(self) -> Steps[None]:
@@ -78,11 +79,11 @@ class ProgramSession(Session):
         return self._program.read_first_hello()
 
     def ask(self, requests: Sequence[Request]) -> Generator[tuple[int, Reply], None, None]:
-        """Yield the reply of each request as it comes. Replies that are not taken are lost, and cost a new start."""
+        """Yield the reply to each request as it comes. Replies that are not consumed are lost, and cost a new start."""
         return drive(self.schedule(requests))
 
     def schedule(self, requests: Sequence[Request]) -> Generator[Wait | tuple[int, Reply], None, None]:
-        """Do what :meth:`ask` does, and yield a ``Wait`` wherever the program has to be waited for."""
+        """Like :meth:`ask`, but yield a ``Wait`` wherever the program has to be waited for."""
         scheduler = RequestScheduler(self._program, self._state, requests)
         try:
             yield from scheduler.schedule()
@@ -99,14 +100,14 @@ class ProgramSession(Session):
 
 
 class SessionPool(Session):
-    """A session that asks several processes of a program at once; each is blamed and started again as if it were alone.
+    """A session with several processes of a program at once; each is blamed and restarted as if it were alone.
 
     Args:
         start: starts a process, the same each time; its argument is whether to wait for ``hello``.
-        jobs: how many there are. The first is started now, each other one when it is first asked.
+        jobs: the number of processes. The first is started now, each other one at its first request.
 
     Raises:
-        DataError, AdapterFault: as the start of the first one raises them.
+        DataError, AdapterFault: raised by the start of the first process.
     """
 
     def __init__(self, start: Callable[[bool], ProgramSession], jobs: int) -> None:
@@ -116,34 +117,34 @@ class SessionPool(Session):
 
     @property
     def hello(self) -> Hello:
-        """What the first process says of itself, and the others too."""
+        """The description that the first process gives of itself, and the others too."""
         return self._workers[0].hello
 
     @property
     def unblamed(self) -> Sequence[AdapterFault]:
-        """What went wrong in any process without a request that is to blame."""
+        """The faults in any process for which no request is to blame."""
         return [*chain.from_iterable(worker.unblamed for worker in self._workers.values())]
 
     @property
     def end_faults(self) -> Sequence[AdapterFault]:
-        """What was wrong with how the processes ended, once the session is closed."""
+        """The faults in how the processes ended, once the session is closed."""
         return [*chain.from_iterable(worker.end_faults for worker in self._workers.values())]
 
     def ask(self, requests: Sequence[Request]) -> Iterator[tuple[int, Reply]]:
-        """Yield the reply of each request, all from the first process: a caller may ask one after the other."""
+        """Yield the reply to each request, all from the first process, because a caller may ask one by one."""
         return self._workers[0].ask(requests)
 
     def ask_in_parallel(
         self, requests: Sequence[Request], take: Callable[[int, Reply], _Made]
     ) -> Iterator[tuple[int, _Made]]:
-        """Ask all processes at once, and yield what is made of each reply, as the requests are listed."""
+        """Ask all processes at once, and yield the result of ``take`` for each reply, in the order of the requests."""
         refusals = {index: refuse_unoffered(self.hello, request) for index, request in enumerate(requests)}
         waiting = [index for index, refusal in refusals.items() if refusal is None]
         parts = partition(requests, waiting, self._jobs)
         runs = [_Run(self._ask_worker(number, requests, part)) for number, part in enumerate(parts) if part]
         replies = chain(((index, refusal) for index, refusal in refusals.items() if refusal), _drive_all(runs))
         try:
-            # to the end, which lets each of them find out that nothing comes after its last reply
+            # until the end, so that each process is checked for output after its last reply
             yield from in_order((index, take(index, reply)) for index, reply in replies)
         finally:
             for run in runs:
@@ -167,7 +168,7 @@ class SessionPool(Session):
             yield step if isinstance(step, Wait) else (part[step[0]], step[1])
 
     def close(self) -> None:
-        """End all processes, which have the time that they need for it together."""
+        """End all processes, which share the time that this takes."""
         for worker in self._workers.values():
             worker.say_bye()
         for worker in self._workers.values():
@@ -176,7 +177,7 @@ class SessionPool(Session):
 
 @dataclass
 class _Run:
-    """What one worker of a pool does, and what it waits for."""
+    """The work of one worker of a pool, and what it waits for."""
 
     steps: Generator[Wait | tuple[int, Reply], None, None]
     wait: Wait | None = None
@@ -189,7 +190,7 @@ class _Run:
 
 
 def _drive_all(runs: Sequence[_Run]) -> Iterator[tuple[int, Reply]]:
-    """Let all runs go on until they are over, and yield their replies as they come."""
+    """Drive all runs until they are over, and yield their replies as they come."""
     with selectors.DefaultSelector() as selector:
         watched: dict[int, Process] = {}
         while left := [run for run in runs if not run.is_over]:
@@ -217,7 +218,7 @@ def _go_on(run: _Run) -> Iterator[tuple[int, Reply]]:
 
 
 def _watch(selector: selectors.BaseSelector, watched: dict[int, Process], processes: Sequence[Process]) -> None:
-    """Let a selector wait for these processes and for no other; a program that was started again is another one."""
+    """Let a selector wait for exactly these processes; a restarted program is another process."""
     for descriptor, process in [*watched.items()]:
         if process not in processes:
             with suppress(KeyError, ValueError, OSError):
@@ -230,10 +231,10 @@ def _watch(selector: selectors.BaseSelector, watched: dict[int, Process], proces
 
 
 def partition(requests: Sequence[Request], waiting: Sequence[int], jobs: int) -> list[list[int]]:
-    """Share the waiting requests, by their indices, between ``jobs`` processes; each gets its share in order.
+    """Distribute the waiting requests, by index, over ``jobs`` processes; each gets its share in order.
 
-    It is always the same, so that a run can be repeated. Requests for the same model stay together, so that few models
-    are loaded by more than one process.
+    The result is deterministic, so that a run can be repeated. Requests for the same model stay together, so that few
+    models are loaded by more than one process.
 
     >>> requests = [Request("encode", name, {}, {"text": "b"}) for name in "aabacc"]
     >>> partition(requests, range(6), 2)

@@ -1,9 +1,9 @@
-"""Schedules the requests of one ``ask``: many in flight, and one by one where it must be found which is to blame.
+"""Scheduling the requests of one ``ask``: many in flight, and one by one to find out which is to blame.
 
-A fault while several requests are outstanding says nothing about any of them. So the program is stopped, and what was
-unanswered is asked again, each request alone: a fault is a request's own when it happens in a program that was asked
-nothing else since it started. Hence no request is asked more than three times: in the stream, alone after others, alone
-in a new program; and the program is started twice for each fault, or three times where it loses answers.
+A fault while several requests are outstanding says nothing about any of them. So the program is stopped, and the
+unanswered requests are repeated one by one: a fault belongs to a request if it happens in a program that got no other
+request since its start. Hence no request is made more than three times: in the stream, alone after others, and alone in
+a new program; and the program is started twice for each fault, or three times if it loses answers.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from tokspec.sessions.conversation import RECENT, Conversation, Item, Program, R
 from tokspec.sessions.process import Wait
 from tokspec.sessions.session import refuse_limited, refuse_unoffered, refused_to_load, write_model
 
-#: Seconds to wait for lines that nobody asked for. A program that writes too much writes it at once.
+#: Seconds to wait for unexpected lines. A program that writes too much does so at once.
 LINGER_SECONDS = 0.01
 
 _Result = TypeVar("_Result")
 
-#: What yields replies as they come, and waits for the program between them.
+#: A generator that yields replies as they come, and waits for the program between them.
 _Replies: TypeAlias = Generator[Wait | tuple[int, Reply], None, _Result]
 
 
 @dataclass
 class SessionState:
-    """What a session remembers from one ``ask`` to the next.
+    """The state that a session keeps from one ``ask`` to the next.
 
-    The replies of models that cannot be used, the formats in which models were sent, whether to expect stray lines, and
-    faults for which nothing could be blamed: they did not happen again.
+    It has the replies for models that cannot be used, the formats in which models were sent, whether to expect stray
+    lines, and faults for which no request is to blame, because they did not happen again.
     """
 
     unusable_models: dict[str, Reply] = field(default_factory=dict)
@@ -54,13 +54,13 @@ class RequestScheduler:
         self._lingers = False
 
     def abandon(self) -> None:
-        """Stop the program if it owes replies that nobody will take."""
+        """Stop the program if it owes replies that nobody will consume."""
         conversation = self._conversation
         if conversation is not None and conversation is self._program.conversation and not conversation.is_idle:
             self._program.stop()
 
     def schedule(self) -> _Replies[None]:
-        """Yield the reply of each request: first of those whose operation is not offered."""
+        """Yield the reply to each request, starting with those whose operation is not offered."""
         yield from self._drop_stale_program()
         waiting = deque[int]()
         for index, request in enumerate(self._requests):
@@ -82,7 +82,7 @@ class RequestScheduler:
                 yield from self._blame(conversation, fault)
 
     def _drop_stale_program(self) -> Steps[None]:
-        """Stop a program that has ended, owes replies or wrote what nobody asked for: no next request is to blame."""
+        """Stop a program that has ended, owes replies or wrote stray lines, so that no later request is blamed."""
         conversation = self._program.conversation
         if conversation is None:
             return
@@ -92,7 +92,7 @@ class RequestScheduler:
             self._program.stop()
 
     def _blame(self, conversation: Conversation, fault: AdapterFault) -> _Replies[None]:
-        """Find out to which request a fault belongs; it may be to none."""
+        """Find out which request a fault belongs to, if any."""
         unusable = len(self._state.unusable_models)
         answered = self._take_back_doubtful(fault)
         released = list(self._release(fault, fault.item if isinstance(fault, RepeatedReply) else None))
@@ -105,10 +105,13 @@ class RequestScheduler:
             self._state.unblamed.append(fault)
 
     def _stream(self, conversation: Conversation, waiting: deque[int]) -> _Replies[None]:
-        """Keep the program busy. The latest replies are held back until others have come: they may be given twice."""
+        """Keep the program busy.
+
+        The latest replies are held back until others have come, because they may be given twice.
+        """
         while waiting or not conversation.is_idle:
             if self._program.conversation is not conversation:
-                raise RuntimeError("another ask began before all replies of this one were taken")
+                raise RuntimeError("another ask began before all replies of this one were read")
             if conversation.is_half_idle:
                 yield from self._fill(conversation, waiting)
             if not conversation.is_idle:
@@ -123,7 +126,7 @@ class RequestScheduler:
         yield from self._finish(conversation)
 
     def _finish(self, conversation: Conversation) -> _Replies[None]:
-        """Yield what is held back when nothing is outstanding; a line that comes all the same is the last one's."""
+        """Yield the held replies when nothing is outstanding; a stray line belongs to the last request."""
         linger = LINGER_SECONDS if self._lingers or self._state.expects_stray_lines else 0
         fault = yield from conversation.find_stray_line(linger)
         self._state.expects_stray_lines = self._lingers or fault is not None
@@ -133,13 +136,13 @@ class RequestScheduler:
             self._program.stop()
 
     def _take_back_doubtful(self, fault: AdapterFault) -> list[Item]:
-        """Take the latest reply back if a line came after it that may belong to it as well as to the next."""
+        """Withdraw the latest reply if a line came after it that may belong to it or to the next request."""
         if fault.kind != "protocol" or isinstance(fault, RepeatedReply) or not self._held:
             return []
         return [self._held.pop()[0]]
 
     def _release(self, fault: AdapterFault | None, culprit: Item | None) -> Iterator[tuple[int, Reply]]:
-        """Return what is held back, the culprit's reply as the fault that it has become."""
+        """Return the held replies; the culprit's reply is replaced by the fault."""
         while self._held:
             item, reply = self._held.popleft()
             yield item.index, Fault(fault.kind, fault.message) if fault and item is culprit else reply
@@ -195,7 +198,7 @@ class RequestScheduler:
             self._state.unusable_models[name] = refused_to_load(self._program.hello, request, format, reply)
 
     def _settle(self, suspects: Sequence[Item], fault: AdapterFault, is_proven: bool) -> _Replies[bool]:
-        """Ask each suspect alone, unless it was alone already; return whether any of them came to a fault."""
+        """Repeat each suspect alone, unless it was alone already; return whether any of them had a fault."""
         self._lingers |= fault.kind == "protocol"
         known = Fault(fault.kind, fault.message) if is_proven and len(suspects) == 1 else None
         is_blamed = False
@@ -232,7 +235,7 @@ class RequestScheduler:
                 earlier.append(fault)
 
     def _exchange(self, conversation: Conversation, item: Item) -> Steps[Reply]:
-        """Load the model if need be, then ask, with nothing else outstanding."""
+        """Load the model if necessary, then make the request, with nothing else outstanding."""
         name = self._requests[item.index].model_name
         if name not in conversation.loaded and name not in self._state.unusable_models:
             self._post_load(conversation, item.index)

@@ -1,4 +1,4 @@
-"""What the rest of the suite sees of an implementation: requests go in, replies come out."""
+"""The interface to an implementation for the rest of the suite: requests go in, replies come out."""
 
 from __future__ import annotations
 
@@ -26,37 +26,37 @@ _TRAINING = ("train", "training_trace", "training_state", "best_pair", "prune_st
 class Session(ABC):
     """A session with one implementation, started on construction and ended by ``close`` or a ``with`` block.
 
-    A model is loaded before its first use, in the first of ``hello.formats`` that can express it. Where none can, where
-    its file says something else about the input, and where the implementation does not offer the operation, an option
-    or a component of the model, the reply is a refusal as ``unsupported`` without asking.
-    Whatever ``load`` replies, unless it succeeds, is the reply of every request of that model.
+    A model is loaded before its first use, in the first of ``hello.formats`` that can express it. The request is
+    refused as ``unsupported``, without asking, if no format can express the model, if its file means something else for
+    the input, or if the implementation does not offer the operation, an option or a component of the model. If ``load``
+    does not succeed, its reply is the reply to every request for that model.
     """
 
     @property
     @abstractmethod
     def hello(self) -> Hello:
-        """What the implementation says of itself."""
+        """The implementation's description of itself."""
 
     @property
     @abstractmethod
     def unblamed(self) -> Sequence[AdapterFault]:
-        """Faults for which no request is to blame: whatever was asked then was answered when it was asked again."""
+        """Faults for which no request is to blame, because all outstanding requests were answered when repeated."""
 
     @property
     def end_faults(self) -> Sequence[AdapterFault]:
-        """What was wrong with how its programs ended, once it is closed (PROTO-3)."""
+        """The faults in how its programs ended, once the session is closed (PROTO-3)."""
         return ()
 
     @abstractmethod
     def ask(self, requests: Sequence[Request]) -> Iterator[tuple[int, Reply]]:
-        """Return exactly one reply for each request, with the request's index, in any order and lazily."""
+        """Return exactly one reply to each request, with the request's index, lazily and in any order."""
 
     def ask_in_parallel(
         self, requests: Sequence[Request], take: Callable[[int, Reply], _Made]
     ) -> Iterator[tuple[int, _Made]]:
-        """Ask as much at once as the session can, and return what ``take`` makes of each request's index and reply.
+        """Ask as much at once as the session can, and return the result of ``take`` for each request's index and reply.
 
-        They are returned as the requests are listed. What is made should be small, because it may wait for others.
+        Results are returned in the order of the requests. They should be small, because one may wait for others.
         """
         return in_order((index, take(index, reply)) for index, reply in self.ask(requests))
 
@@ -74,7 +74,7 @@ class Session(ABC):
 
 
 def in_order(made: Iterable[tuple[int, _Made]]) -> Iterator[tuple[int, _Made]]:
-    """Return what has an index in the order of the indices, from 0 on, each as soon as all before it are there.
+    """Return items with an index in the order of indices from 0, each as soon as all before it have come.
 
     >>> list(in_order([(1, "b"), (2, "c"), (0, "a")]))
     [(0, 'a'), (1, 'b'), (2, 'c')]
@@ -91,11 +91,11 @@ def in_order(made: Iterable[tuple[int, _Made]]) -> Iterator[tuple[int, _Made]]:
 
 
 def refuse_unoffered(hello: Hello, request: Request) -> Refused | None:
-    """Return the refusal of a request that needs what the implementation does not offer; it is never sent.
+    """Return the refusal of a request that needs something that is not offered; such a request is never sent.
 
-    That is its operation, at all or for this type of model, an option of its input, or a component of its model. A
-    user's own file goes to the implementation whatever is in it, and so does a model where the implementation reads
-    files itself.
+    That may be its operation, in general or for this type of model, an option of its input, or a component of its
+    model. A user's own file is sent to the implementation whatever it contains, and so is a model if the implementation
+    reads files itself.
 
     >>> hello = Hello("mytok", "0.3", "C", operations=("encode", "train"), other_trainers={"wordpiece": "by counts"})
     >>> refuse_unoffered(hello, Request("decode", "toy", {}, {}))
@@ -121,7 +121,7 @@ def refuse_unoffered(hello: Hello, request: Request) -> Refused | None:
 
 
 def undeclared(hello: Hello, model: Mapping[str, Any]) -> tuple[str, ...]:
-    """Name what a model needs and ``hello`` does not declare.
+    """Name the components that a model needs and ``hello`` does not declare.
 
     >>> hello = Hello("mytok", "0.3", "C", operations=("encode",), components=("decoder",))
     >>> undeclared(hello, {"padding": {}, "decoder": {"type": "fuse"}})
@@ -136,7 +136,7 @@ def _unknown(names: Sequence[str]) -> Refused | None:
 
 
 class _Same:
-    """A model, which is equal to itself alone."""
+    """A model that is equal only to itself."""
 
     def __init__(self, model: Mapping[str, Any]) -> None:
         self.model = model
@@ -154,16 +154,16 @@ def _undeclared(declared: tuple[str, ...], same: _Same) -> tuple[str, ...]:
 
 
 def refuse_limited(format: str, request: Request) -> Refused | None:
-    """Return the reply to a request for which the file of its model says something else than the model: it is not sent.
+    """Return the refusal of a request for which the file of its model means something else; it is not sent.
 
-    A user's own file is what it is.
+    A user's own file has no such limit.
 
     >>> model = {"type": "bpe", "vocabulary": ["u", "g"]}
     >>> refuse_limited("tokspec", Request("encode", "toy", model, {"text": "mug"}))
     >>> refuse_limited("vocab.gguf", Request("decode", "toy", model, {"ids": [2]}))
     ... # doctest: +NORMALIZE_WHITESPACE
-    Refused(reason='unsupported', message='vocab.gguf must have tokens that this model does not have, and an id is that
-        of one')
+    Refused(reason='unsupported', message='vocab.gguf must have tokens that this model does not have, and the input
+        has the id of one')
     """
     if request.file:
         return None
@@ -175,7 +175,7 @@ def refuse_limited(format: str, request: Request) -> Refused | None:
 
 
 def plain_input(hello: Hello, text: str, *, adds: bool = False) -> dict[str, Any]:
-    """Return the input of ``encode`` for a text and a user's own file: without what its post-processor adds, or with.
+    """Return the input of ``encode`` for a text and a user's own file, with or without added special tokens.
 
     >>> plain_input(Hello("mytok", "0.3", "C", operations=("encode",)), "bug")
     {'text': 'bug'}
@@ -184,9 +184,9 @@ def plain_input(hello: Hello, text: str, *, adds: bool = False) -> dict[str, Any
 
 
 def write_model(hello: Hello, content: Mapping[str, Any], file: UserModel | None = None) -> tuple[str, Any] | Refused:
-    """Write a model in the first of the formats of ``hello`` that can express it; a user's file as it is if possible.
+    """Write a model in the first format of ``hello`` that can express it; a user's file is unchanged if possible.
 
-    The neutral form is not a library's file: what is not declared is not sent in it.
+    The neutral form is not a library's file, so a model with undeclared components is not sent in it.
 
     >>> write_model(Hello("mytok", "0.3", "C", ()), {"pre_tokenizer": {"type": "whitespace_split"}})
     ('tokspec', {'pre_tokenizer': {'type': 'whitespace_split'}})
@@ -203,7 +203,7 @@ def write_model(hello: Hello, content: Mapping[str, Any], file: UserModel | None
 
 
 def refused_to_load(hello: Hello, request: Request, format: str, reply: Reply) -> Reply:
-    """Complete a refusal to load a model: it is of the file, and says why no format before could be sent.
+    """Complete a refusal to load a model: mark it as one of the file, and say why earlier formats could not be sent.
 
     >>> hello = Hello("mytok", "0.3", "C", (), formats=("vocab.txt", "tokspec"))
     >>> request = Request("encode", "toy", {"type": "unigram"}, {"text": "a"})
@@ -223,7 +223,7 @@ def _in_order(hello: Hello, file: UserModel | None) -> Sequence[str]:
 
 
 def _write(hello: Hello, content: Mapping[str, Any], file: UserModel | None, format: str) -> Any:
-    """Write a model in a format, or return why it cannot be sent in it."""
+    """Write a model in a format, or return why it cannot be sent in that format."""
     if format == "tokspec" and not file and (unknown := _unknown(undeclared(hello, content))):
         return unknown
     try:

@@ -1,1 +1,1 @@
-"""The suite's own data: clauses and choices, cases, models and corpora, their schema, and how they are read."""
+"""The suite's own data: clauses and choices, cases, models and corpora, with their schema and loaders."""

@@ -20,7 +20,7 @@ def arithmetic(expression: str) -> float:
     """Compute sums, differences, products, quotients and natural logarithms of numbers.
 
     Raises:
-        ValueError: for anything else, and where there is no finite value.
+        ValueError: for anything else, and if there is no finite value.
 
     >>> arithmetic("3 * (1 - log(1)) / 4")
     0.75

@@ -1,9 +1,9 @@
 """The cases of the suite as values, and the bundle: all of them as one JSON file.
 
-A :class:`Case` knows what is expected; what an implementation is asked is its operation, model and input alone.
+A :class:`Case` contains the expected outcome; an implementation only gets its operation, model and input.
 
 The bundle is written when the wheel is built, for the installed package, and by ``tokspec cases --bundle`` for runners
-in other languages. It has every case complete, with its model, its corpus, and its place in the fixtures.
+in other languages. It contains every case in full, with its model, its corpus, and its place in the fixtures.
 ``docs/cases.md`` describes the keys.
 """
 
@@ -26,22 +26,22 @@ from tokspec.suite.specification import Specification
 if TYPE_CHECKING:
     from tokspec.formats.user_model import UserModel
 
-#: Of questions, by their ids: why the file of a model in a format says something else about them than the model.
+#: For questions, by id and format: why the model's file in that format means something else than the model.
 Limits: TypeAlias = Mapping[str, Mapping[str, str]]
 
 BUNDLE_FORMAT = 2
-"""The version of the form of a bundle; a change that breaks its readers raises it."""
+"""The version of the bundle's format; a change that breaks its readers raises it."""
 
 FIRST_VERSION = "0.1.0"
-"""The version of the suite that first had a case, unless the case says another."""
+"""The version of the suite that first had a case, unless the case names another."""
 
 
-#: What a case needs that an implementation may not know, for runners in other languages: how it is found, and in what.
+#: Needs of a case that an implementation may not meet, for runners in other languages: how to find them, and where.
 _NEEDS = {"components": (needed_components, "model"), "options": (needed_options, "input")}
 
 
 def numbers_of(version: str) -> tuple[int, ...]:
-    """Return a version as numbers, by which versions are ordered.
+    """Return a version as numbers, for sorting.
 
     >>> numbers_of("0.10.1") > numbers_of("0.9.0")
     True
@@ -79,20 +79,20 @@ class Case:
     line: int = 0
     since: str = FIRST_VERSION
     rows: tuple[Case, ...] = ()
-    """The questions of a table, each with its own id, ``ID#1`` and so on; the table has no input and outcome."""
+    """The questions of a table, each with its own id, ``ID#1`` and so on; the table itself has no input and outcome."""
 
     @property
     def questions(self) -> tuple[Case, ...]:
-        """What is asked, each in a separate request: the case itself, or its rows."""
+        """The questions, each for a separate request: the case itself, or its rows."""
         return self.rows or (self,)
 
     @property
     def row(self) -> int:
-        """The number of a row in its table, counted from 1; 0 of a case."""
+        """The number of a row in its table, counted from 1; 0 for a case."""
         return int(self.id.partition("#")[2] or 0)
 
     def with_rows(self, rows: Iterable[tuple[Mapping[str, Any], Mapping[str, Any], int]]) -> Case:
-        """Return a table of rows, each an input, an outcome and a line; without rows the case itself."""
+        """Return a table with rows, each an input, an outcome and a line; without rows, return the case itself."""
         made = [
             replace(self, id=f"{self.id}#{number}", input=input, outcome=outcome, line=line)
             for number, (input, outcome, line) in enumerate(rows, 1)
@@ -101,7 +101,7 @@ class Case:
 
     @property
     def documents(self) -> tuple[str, ...]:
-        """The files of the documents from which the case comes, each once."""
+        """The files of the documents that are sources of the case, each once."""
         return tuple(dict.fromkeys(entry["document"] for entry in self.source if "document" in entry))
 
 
@@ -116,7 +116,7 @@ def bare_case(
     file: str = "",
     line: int = 0,
 ) -> Case:
-    """Make a case that no fixture holds, of what there is to show: it has no outcome and nothing that leads to one.
+    """Build a case that is in no fixture, from the values to show; it has no outcome.
 
     >>> bare_case("a", "encode", {"text": "bug"}).outcome
     {}
@@ -126,7 +126,7 @@ def bare_case(
 
 @dataclass(frozen=True)
 class Suite:
-    """All cases, in the order of their files, by id; ``hash`` is the SHA-256 of the files that were read for them."""
+    """All cases by id, in the order of their files; ``hash`` is the SHA-256 of the files that were read."""
 
     cases: Mapping[str, Case]
     hash: str = ""
@@ -142,12 +142,12 @@ def compile_bundle(
     limits: Limits | None = None,
     origins: Sequence[Mapping[str, Any]] = (),
 ) -> dict[str, Any]:
-    """Return the bundle of a suite: the same suite gives the same bundle.
+    """Return the bundle of a suite, which is the same for the same suite.
 
-    ``models`` are its models in files' formats, for runners that cannot write them: by format and by name of model.
-    ``limits`` are the reasons why such a file says something else than the model, by id of question and by format.
-    ``origins`` are what the libraries that formats come from answer (:mod:`tokspec.suite.origins`).
-    ``hash`` is the SHA-256 of everything below it, written as JSON with sorted keys and no spaces.
+    ``models`` are its models in file formats, for runners that cannot write them, by format and by name of model.
+    ``limits`` are the reasons why such a file means something else than the model, by id of question and by format.
+    ``origins`` are the answers of the libraries that formats come from (:mod:`tokspec.suite.origins`). ``hash`` is the
+    SHA-256 of everything below it, written as JSON with sorted keys and no spaces.
     """
     content = {
         "fixtures": suite.hash,
@@ -212,7 +212,7 @@ def _case(raw: dict[str, Any]) -> Case:
 
 
 def _bundled(case: Case, specification: Specification, limits: Limits) -> dict[str, Any]:
-    """Write a case with what it has; ``model`` is the model itself, and ``model_name`` names it."""
+    """Write a case with its non-empty fields; ``model`` is the model itself, and ``model_name`` its name."""
     raw = {field.name: getattr(case, field.name) for field in fields(Case) if field.name != "rows"}
     raw |= {"model": case.model.content, "model_name": case.model.name}
     raw |= {key: tuple(needs(raw[of])) for key, (needs, of) in _NEEDS.items()}

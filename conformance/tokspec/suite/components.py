@@ -1,12 +1,12 @@
-"""The table of components: what a model may have around its vocabulary, a row each.
+"""The table of components: everything that a model may have around its vocabulary, one row each.
 
-All that knows components takes them from here: the schema and the tables of the specification, which
-``conformance/components/generate.py`` writes, the defaults of the neutral form, ``tokenizer.json``, fuzzing, and what a
-model needs that ``hello`` has to declare. A test holds the functions of the reference to it.
+All code about components uses this table: the schema and the tables of the specification, which
+``conformance/components/generate.py`` writes, the defaults of the neutral form, ``tokenizer.json``, fuzzing, and the
+needs of a model that ``hello`` has to declare. A test compares the functions of the reference with it.
 
-The base is what every implementation is asked about: a vocabulary as a list, ``special_tokens``, and the rows that are
-not ``beyond`` it with those of their parameters that are not. Everything else has a name that has to be declared,
-``STAGE/TYPE`` or ``STAGE/TYPE/PARAMETER``.
+The base is the part that every implementation is tested on: a vocabulary as a list, ``special_tokens``, and the rows
+and parameters that are not ``beyond`` the base. Everything else has a name that has to be declared, ``STAGE/TYPE`` or
+``STAGE/TYPE/PARAMETER``.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
 
-#: In place of a default: the parameter has to be given.
+#: Used as a default: the parameter has to be given.
 NEEDED: Any = object()
 
-#: In place of a default: the parameter may be left out, and that is not the same as any of its values.
+#: Used as a default: the parameter may be left out, which is not the same as any of its values.
 NO_DEFAULT: Any = object()
 
 
 @dataclass(frozen=True)
 class Form:
-    """What a parameter can be: its name here, its JSON Schema, and what the specification's tables say of it."""
+    """The form of a parameter: its name here, its JSON Schema, and its text in the specification's tables."""
 
     name: str
     schema: Mapping[str, Any]
@@ -33,7 +33,7 @@ class Form:
 
     @property
     def options(self) -> tuple[str, ...]:
-        """The values, if they are a few names; the schema may name them too.
+        """The possible values if they are a few names; empty otherwise.
 
         >>> DIRECTION.options
         ('left', 'right')
@@ -90,7 +90,7 @@ FILLING = Form(
         "else": {"enum": ["batch_longest"]},
     },
 )
-#: Parameters of models, whose schema says more than this table.
+#: The form of parameters of models, whose schema says more than this table.
 OF_MODEL = Form("of_model", {})
 
 
@@ -107,12 +107,12 @@ class Parameter:
 
     @property
     def key(self) -> str:
-        """What ``tokenizer.json`` calls it."""
+        """The name of the parameter in ``tokenizer.json``."""
         return self.theirs or self.name
 
     @property
     def has_default(self) -> bool:
-        """Whether leaving it out is the same as one of its values."""
+        """Whether leaving the parameter out is the same as one of its values."""
         return self.default is not NEEDED and self.default is not NO_DEFAULT
 
 
@@ -120,7 +120,7 @@ class Parameter:
 class Component:
     """A component: stage, type, name in ``tokenizer.json``, patterns of the ids of its clauses, and parameters.
 
-    ``theirs`` is empty if ``tokenizer.json`` has no such component, ``type`` if the stage is of one kind.
+    ``theirs`` is empty if ``tokenizer.json`` has no such component, ``type`` if the stage has only one kind.
     """
 
     stage: str
@@ -132,7 +132,7 @@ class Component:
 
     @property
     def name(self) -> str:
-        """What ``hello`` declares.
+        """The name that ``hello`` declares.
 
         >>> rows_of("decoder")[0].name, rows_of("truncation")[0].name
         ('decoder/byte_level', 'truncation')
@@ -141,9 +141,10 @@ class Component:
 
     @cached_property
     def defaults(self) -> dict[str, Any]:
-        """The defaults of the parameters that are written whether a model says them or not.
+        """The defaults of the parameters that are written even if a model leaves them out.
 
-        One beyond the base is left out where its default is meant: a program that does not know it reads the model.
+        A parameter beyond the base is left out if it has its default, so that a program that does not know it can read
+        the model.
 
         >>> Component("s", "t", "", "", (Parameter("a", FLAG, True), Parameter("b", FLAG, False, beyond=True))).defaults
         {'a': True}
@@ -152,7 +153,7 @@ class Component:
 
 
 def members_of(stage: str) -> str:
-    """Name the parameter in which a ``sequence`` of a stage has its parts.
+    """Name the parameter that holds the members of a stage's ``sequence``.
 
     >>> members_of("decoder")
     'decoders'
@@ -446,7 +447,7 @@ TABLE: tuple[Component, ...] = (
     Component("model", "wordlevel", "WordLevel", "WL-*", (Parameter("unknown_token", TEXT, "<unk>"),), beyond=True),
 )
 
-#: Options of requests, each of which is a key of an input.
+#: Options of requests; each is a key of an input.
 _OPTIONS = (
     *("pair", "add_special_tokens", "allowed_special", "disallowed_special", "skip_special_tokens"),
     *("id_steps", "prompt", "end", "beside", "stop_ids", "keep_stop"),
@@ -462,7 +463,7 @@ def rows_of(stage: str) -> tuple[Component, ...]:
 
 @cache
 def row_of(stage: str, kind: str = "") -> Component:
-    """Return the row of a type; one that the table does not have is beyond the base, and has no parameters.
+    """Return the row of a type; a type that is not in the table is beyond the base, without parameters.
 
     >>> row_of("decoder", "strip").parameters[0].name, row_of("decoder", "cut").parameters
     ('content', ())
@@ -472,7 +473,7 @@ def row_of(stage: str, kind: str = "") -> Component:
 
 @cache
 def component_names() -> tuple[str, ...]:
-    """Name everything that ``hello`` may declare: what is beyond the base, and what covers such.
+    """Name everything that ``hello`` may declare: components beyond the base, and names that cover these.
 
     >>> [name for name in component_names() if name.startswith("decoder/w")]
     ['decoder/wordpiece', 'decoder/wordpiece/cleanup']
@@ -489,7 +490,7 @@ def component_names() -> tuple[str, ...]:
 
 
 def needed_components(model: Mapping[str, Any]) -> list[str]:
-    """Name what a model needs beyond the base.
+    """Name the components that a model needs beyond the base.
 
     >>> needed_components({"type": "bpe", "vocabulary": ["b"], "ignore_merges": True})
     ['model/bpe/ignore_merges']
@@ -526,7 +527,7 @@ def _of_stage(stage: str, part: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _given(part: Mapping[str, Any], parameters: Sequence[Parameter]) -> Iterator[str]:
-    """Name the parameters that a part gives, and with another value than their default."""
+    """Name the parameters that a part gives with a value other than their default."""
     return (
         each.name
         for each in parameters
@@ -535,7 +536,7 @@ def _given(part: Mapping[str, Any], parameters: Sequence[Parameter]) -> Iterator
 
 
 def covers(declared: Sequence[str], name: str) -> bool:
-    """Whether a component is declared, by its own name or by one above it.
+    """Return whether a component is declared, by its own name or by one above it.
 
     >>> covers(["post_processor"], "post_processor/template"), covers(["decoder/strip"], "decoder/replace")
     (True, False)

@@ -1,4 +1,4 @@
-"""One text, one case for each family of models: what ``models`` of a fixture file means."""
+"""One text as a case for each family of models: the meaning of ``models`` in a fixture file."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from tokspec.suite import schema
 from tokspec.suite.cases import numbers_of
 from tokspec.suite.strict_yaml import Document, KeyPath
 
-#: What may be expected of a case; it has one of these keys.
+#: The kinds of expected outcomes; a case has one of these keys.
 OUTCOMES = ("expect", "one_of", "by_choice", "error")
 
-#: The version of the suite that introduced families: no case of another family than the first is older.
+#: The version of the suite that introduced families: only cases of the first family are older.
 _SINCE = "0.3.0"
 
 
 def by_family(document: Document, path: KeyPath) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    """Return the case at a path once for each family, as if it were written so, with the model of that family.
+    """Return the case at a path once for each family, with the model of that family, as if it were written so.
 
-    The first has the id of the case, and each other one that id and its family. Nothing comes from a case that has one
-    model: that names one of ``models/``, or has one with a ``type``, or is in a file without ``models``.
+    The first has the id of the case, and each other one has that id and its family. A case with a single model gives
+    nothing: it names one of ``models/``, has one with a ``type``, or is in a file without ``models``.
 
     Raises:
         DataError: a key is given twice, the model of a family is not valid, an answer is given for no family, or a
@@ -36,7 +36,7 @@ def by_family(document: Document, path: KeyPath) -> Iterator[tuple[dict[str, Any
         _refuse_families(document, path, raw, ())
         return
     if is_whole and "model" in raw:
-        raise document.error((*path, "models"), "stands next to a model of one family; leave out one of the two")
+        raise document.error((*path, "models"), "is next to a model of one family; leave out one of the two")
     place, shared = (*path, "models") if has_own else ("models",), {} if is_whole else shared
     _refuse_families(document, path, raw, models)
     for family, part in models.items():
@@ -63,7 +63,7 @@ def _case(raw: Mapping[str, Any], family: str, *, is_first: bool) -> dict[str, A
     if not is_first:
         case["id"] = f"{raw['id']}-{family}"
         case["since"] = max(raw.get("since", _SINCE), _SINCE, key=numbers_of)
-        if case["verified_by"] == raw["verified_by"]:  # which is of the first model
+        if case["verified_by"] == raw["verified_by"]:  # that is only about the first model
             case["verified_by"] = [f"hand: as {raw['id']}; this model makes the same tokens"]
     return case
 
@@ -77,7 +77,7 @@ def _answered(question: Mapping[str, Any], family: str) -> dict[str, Any]:
 
 
 def _refuse_families(document: Document, path: KeyPath, raw: Mapping[str, Any], families: Any) -> None:
-    """Refuse what ``differs`` says of a family that the case is not of."""
+    """Refuse an entry of ``differs`` for a family that the case does not have."""
     places = {path: raw, **{(*path, "inputs", index): row for index, row in enumerate(raw.get("inputs", ()))}}
     verified = {family for family, own in raw.get("differs", {}).items() if "verified_by" in own}
     for place, question in places.items():
@@ -87,6 +87,6 @@ def _refuse_families(document: Document, path: KeyPath, raw: Mapping[str, Any], 
                 raise document.error((*place, "differs", family), f"is not a family of the case, which has {listed}")
             if family not in verified and any(key in own for key in OUTCOMES):
                 message = (
-                    f"has an answer of its own; say in the differs of the case, {family}, verified_by how it is known"
+                    f"has an answer of its own; say in the differs of the case how it is known: {family}, verified_by"
                 )
                 raise document.error((*place, "differs", family), message)

@@ -1,6 +1,6 @@
 """The fixtures: cases, their models and corpora, read strictly from YAML, or from the bundle of an installed suite.
 
-Whatever breaks a rule of ``fixtures/README.md`` or of the schema is one line with file, line and key.
+A violation of a rule in ``fixtures/README.md`` or of the schema is reported in one line with file, line and key.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ from tokspec.suite.specification import Specification, load_specification
 from tokspec.suite.strict_yaml import LARGEST, Document, KeyPath, parse_yaml
 from tokspec.suite.surfaces import KEY, by_option, entries, has_surfaces, surfaces
 
-#: The folders of what cases name, and the part of the schema that describes a file there.
+#: The folders of the parts that cases name, and the part of the schema for a file there.
 _PARTS = {"models": "model", "corpora": "corpus_inline"}
 
-#: The folder of what libraries answer, which is not read with the cases (:mod:`tokspec.suite.origins`).
+#: The folder of libraries' answers, which are not read with the cases (:mod:`tokspec.suite.origins`).
 ORIGINS = "origins"
 
-#: The code that reads fixtures, and the folder of a checkout for what it makes of them.
+#: The code that reads fixtures, and the folder of a checkout for the compiled fixtures.
 _CODE, _COMPILED = Path(__file__).parent, Path(".cache", "fixtures")
 
-#: What models and corpora are called.
+#: The form of the names of models and corpora.
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 
 def load_suite(folder: Path | None = None) -> Suite:
-    """Read every case below a folder; the suite's own, which is read once, unless one is given.
+    """Read all cases below a folder; without one, return the suite's own, which are read once.
 
     Raises:
         DataError: the first thing that is wrong, with file, line and key.
@@ -59,11 +59,11 @@ def _own_suite(root: Path) -> Suite:
 
 
 def _read_compiled(root: Path) -> Suite:
-    """Read the fixtures of a checkout, from the bundle that was written when they were last read if nothing changed.
+    """Read the fixtures of a checkout, if nothing changed from the bundle that the last reading wrote.
 
-    A short run spends most of its time on YAML. The name of the bundle is a hash of everything that decides what is
-    read: the version, the path of every file (wrong names are refused), and the content of the fixtures, the schema,
-    the chapters and this package.
+    Without the bundle, a short run would spend most of its time on YAML. The name of the bundle is a hash of everything
+    that decides what is read: the version, the path of every file (wrong names are refused), and the content of the
+    fixtures, the schema, the chapters and this package.
     """
     total = hashlib.sha256(__version__.encode())
     for folder, endings in ((root, (".yaml", "schema.json")), (specification_folder(), (".md",)), (_CODE, (".py",))):
@@ -106,7 +106,7 @@ def _read_folder(root: Path) -> Suite:
 
 @contextmanager
 def _without_collection() -> Iterator[None]:
-    """Look for no garbage meanwhile: all that is read is kept, and looking at it again and again takes a quarter."""
+    """Collect no garbage in the block, because all values are kept, and collection takes a quarter of the time."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -117,7 +117,7 @@ def _without_collection() -> Iterator[None]:
 
 
 class _Loader:
-    """Reads the files of one folder; models and corpora once, when they are first named."""
+    """Reads the files of one folder; each model and corpus is read once, when a case first names it."""
 
     def __init__(self, root: Path, specification: Specification) -> None:
         self.root = root
@@ -129,7 +129,7 @@ class _Loader:
         self.digests: dict[str, str] = {}
 
     def hash(self) -> str:
-        """Return the SHA-256 of what was read: of each file, in the order of their names, name and content."""
+        """Return the SHA-256 of the names and contents of all files that were read, in the order of their names."""
         total = hashlib.sha256()
         for name, digest in sorted(self.digests.items()):
             total.update(os.fsencode(name) + f"\0{digest}\n".encode())
@@ -157,7 +157,7 @@ class _Loader:
     def add(
         self, document: Document, path: KeyPath, raw: Mapping[str, Any], model: Model, *, is_checked: bool = False
     ) -> None:
-        """Add a case; one of another family that asks the same as the first is checked already."""
+        """Add a case; ``is_checked`` says that it equals the first family's, which was checked already."""
         if other := self.cases.get(raw["id"]):
             message = f"{raw['id']} is used by {other.file}:{other.line}; ids are unique"
             raise document.error((*path, "id"), message)
@@ -226,17 +226,17 @@ class _Loader:
         return Model(value, self.part(document, path, "models", value))
 
     def check_named_models(self, document: Document) -> None:
-        """Check that each model which a file names is shared by cases of it, under a name that no other model has."""
+        """Check that each named model of a file is used by several of its cases, under a unique name."""
         file = document.value
         named = [raw.get("model", file.get("model")) for raw in file["cases"]]
         for name in file.get("named_models", ()):
             users = [raw["id"] for raw, model in zip(file["cases"], named, strict=True) if model == name]
             if (self.root / "models" / f"{name}.yaml").is_file():
-                message = f"is the name of models/{name}.yaml too; choose another, or use that model"
+                message = f"is also the name of models/{name}.yaml; choose another, or use that model"
             elif not users:
-                message = "is named by no case; remove it"
+                message = "is not used by any case; remove it"
             elif len(users) == 1:
-                message = f"is named by {users[0]} alone; write the model there"
+                message = f"is used only by {users[0]}; write the model there"
             else:
                 continue
             raise document.error(("named_models", name), message)
@@ -246,7 +246,7 @@ class _Loader:
         file = self.root / folder / f"{name}.yaml"
         if file not in self.named:
             if not _NAME.fullmatch(name):
-                raise document.error(path, f"{name!r} is no name; names are lowercase words joined by hyphens")
+                raise document.error(path, f"{name!r} is not a valid name; names are lowercase words joined by hyphens")
             if not os.path.isfile(file):
                 message = f"names {name}, but there is no file {folder}/{name}.yaml"
                 if folder == "models" and (known := document.value.get("named_models")):
@@ -255,7 +255,7 @@ class _Loader:
         return self.read_part(file)
 
     def read_part(self, file: Path) -> Any:
-        """Return what a file of models or corpora holds, whether or not a case names it."""
+        """Return the content of a file of models or corpora, whether or not a case names it."""
         if file not in self.named:
             read = self.read(file)
             _validate(read, read.value, self.parts[file.parent])
@@ -264,7 +264,7 @@ class _Loader:
 
 
 def _unhex(document: Document, path: KeyPath, value: Any) -> Any:
-    """Turn the byte-safe form ``{"hex": …}`` of a string (PROTO-2) into the string."""
+    """Convert the byte-safe form ``{"hex": …}`` of a string (PROTO-2) to the string."""
     return _unhexed(document, path, value) if document.has_hex else value
 
 
@@ -277,12 +277,12 @@ def _unhexed(document: Document, path: KeyPath, value: Any) -> Any:
         try:
             return bytes.fromhex(value["hex"]).decode("utf-8", "surrogatepass")
         except ValueError:
-            raise document.error((*path, "hex"), "is no UTF-8 in hexadecimal digits") from None
+            raise document.error((*path, "hex"), "is not UTF-8 in hexadecimal digits") from None
     return {key: _unhexed(document, (*path, key), item) for key, item in value.items()}
 
 
 def _validate(document: Document, value: Any, part: str = "") -> None:
-    """Check a value by the schema, or by a part of it.
+    """Check a value against the schema, or against a part of it.
 
     Raises:
         DataError: the first thing that is wrong, with file, line and key.
@@ -294,17 +294,17 @@ def _validate(document: Document, value: Any, part: str = "") -> None:
 
 
 def _fault_of_question(raw: Mapping[str, Any], message: str) -> str:
-    """Say what is wrong with a case or a row as a whole, which the schema says badly."""
+    """Describe the error in a case or a row as a whole, for which the schema's message is unclear."""
     if "inputs" in raw:
         others = [key for key in ("input", *OUTCOMES, "stated", "worked") if key in raw]
-        return f"has inputs, and so no {others[0]}" if others else message
+        return f"has inputs, so it cannot have {others[0]}" if others else message
     if sum(key in raw for key in OUTCOMES) != 1:
         return f"needs exactly one of {', '.join(OUTCOMES)}"
     return message
 
 
 def _input_of(row: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the input of a row: its keys but the outcome."""
+    """Return the input of a row: its keys without the outcome."""
     return {key: value for key, value in row.items() if key not in OUTCOMES}
 
 
@@ -316,7 +316,7 @@ def _value_at(value: Any, path: KeyPath) -> Any:
 
 
 def _check_case(document: Document, path: KeyPath, raw: Mapping[str, Any], specification: Specification) -> None:
-    """Check what a schema cannot: that whatever is named exists, and that every option has its answer.
+    """Check what a schema cannot: that every name exists, and that every option has an answer.
 
     Raises:
         DataError: the first thing that is wrong, with file, line and key.
@@ -333,7 +333,7 @@ def _check_case(document: Document, path: KeyPath, raw: Mapping[str, Any], speci
             raise document.error((*path, "stated", index), f"{entry['erratum']} is not in spec/errata.md")
     since = raw.get("since", FIRST_VERSION)
     if numbers_of(since) > numbers_of(__version__):
-        message = f"{since} is later than this suite, {__version__}; no case is younger than its suite"
+        message = f"{since} is later than this suite, {__version__}; no case is newer than its suite"
         raise document.error((*path, "since"), message)
     for index, entry in enumerate(raw.get("worked", [])):
         try:
@@ -350,7 +350,7 @@ def _check_case(document: Document, path: KeyPath, raw: Mapping[str, Any], speci
 
 
 def _questions(path: KeyPath, raw: Mapping[str, Any]) -> Mapping[KeyPath, Mapping[str, Any]]:
-    """Return the rows of a case by their places, or the case itself."""
+    """Return the rows of a case by their paths, or the case itself."""
     if "inputs" not in raw:
         return {path: raw}
     return {(*path, "inputs", index): row for index, row in enumerate(raw["inputs"])}
@@ -394,18 +394,18 @@ def _no_lengths(result: Mapping[str, Any], input: Mapping[str, Any]) -> _Wrong:
 
 
 def _check_encoding(result: Mapping[str, Any], input: Mapping[str, Any]) -> _Wrong:
-    """Check that every list has an entry for each token, and that each span tells in which text it counts."""
+    """Check that every list has an entry for each token, and that it is known to which text each span refers."""
     lists = {key: value for key, value in result.items() if key != "overflowing"}
     first, *others = lists or {"overflowing": ()}
     for key in others:
         if len(lists[key]) != len(lists[first]):
             yield (key,), f"has {len(lists[key])} entries, and {first} has {len(lists[first])}; both have one a token"
     if "pair" in input and "spans" in result and "sequence_ids" not in result:
-        yield ("spans",), "needs sequence_ids beside it, which say in which text of the pair a span counts"
+        yield ("spans",), "needs sequence_ids next to it, to say which text of the pair a span belongs to"
     longest = max(len(input["text"]), len(input.get("pair", "")))
     for index, (start, end) in enumerate(result.get("spans", ())):
         if not start <= end <= longest:
-            yield ("spans", index), f"[{start}, {end}] is no span of a text of {longest} code points"
+            yield ("spans", index), f"[{start}, {end}] is not a span of a text of {longest} code points"
     for index, part in enumerate(result.get("overflowing", ())):
         for path, message in _check_encoding(part, input):
             yield ("overflowing", index, *path), message
@@ -425,7 +425,7 @@ def _check_parts(result: Mapping[str, Any], input: Mapping[str, Any]) -> _Wrong:
     if len(result["parts"]) != len(input[name]):
         yield ("parts",), f"has {len(result['parts'])} entries, and {name} has {len(input[name])}"
     if "stops" not in input and ("end" in result) != bool(input.get("end")):
-        yield (), "needs end where the input has it, and there alone"
+        yield (), "must have end if the input has it, and only then"
 
 
 _LENGTHS: Mapping[str, Callable[[Mapping[str, Any], Mapping[str, Any]], _Wrong]] = {
@@ -437,7 +437,7 @@ _LENGTHS: Mapping[str, Callable[[Mapping[str, Any], Mapping[str, Any]], _Wrong]]
 
 
 def _check_alike(document: Document, path: KeyPath, outcome: Mapping[str, Any]) -> None:
-    """Check that the right answers of a ``one_of`` have the same keys: any of them is compared as the first is."""
+    """Check that the right answers of a ``one_of`` have the same keys, because all are compared like the first."""
     first, *others = outcome.get("one_of", [{}])
     for index, other in enumerate(others, 1):
         if other.keys() - {KEY} != first.keys() - {KEY}:

@@ -1,7 +1,7 @@
-"""The table of operations: what each takes and gives, what the protocol says of it, and what is asked to try it.
+"""The table of operations: the inputs and results of each, its row in the protocol, and requests to try it.
 
 ``conformance/components/generate.py`` writes the operations of the schema and the table of the protocol from it;
-``smoke`` asks its questions, and fuzzing takes its clauses.
+``smoke`` uses its questions, and fuzzing its clauses.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Question: TypeAlias = tuple[Mapping[str, Any], Mapping[str, Any]]
 
 
 class Row(NamedTuple):
-    """What the protocol's table says of an operation: on which types of model, what it takes, and what it gives."""
+    """An operation's row in the protocol's table: the types of model, the input, and the result."""
 
     models: str
     input: str
@@ -26,12 +26,12 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True)
 class Operation:
-    """An operation: the keys of its input and result with their schemas, and what is asked to try it.
+    """An operation: the keys of its input and result with their schemas, and requests to try it.
 
-    ``input_rule`` and ``result_rule`` are what the schema asks beyond the keys, ``result`` the schema of a result that
-    has its own name. ``clauses`` are patterns of the ids of clauses that are about this operation alone.
-    ``needs_tokens`` is whether it asks a model that has tokens, rather than one to be trained. ``questions`` are one
-    for every kind of model that may be supported.
+    ``input_rule`` and ``result_rule`` are requirements of the schema in addition to the keys, ``result`` is the schema
+    of a result that has its own name. ``clauses`` are patterns of the ids of clauses that are only about this
+    operation. ``needs_tokens`` is whether it needs a model with tokens, rather than one to be trained. ``questions``
+    has one for every kind of model that may be supported.
     """
 
     name: str
@@ -54,7 +54,7 @@ class Operation:
         return {"input": {**_record(self.takes, self.may_take), **self.input_rule}, "result": result}
 
 
-# What inputs and results are made of
+# The parts of inputs and results
 
 
 def _record(needed: Mapping[str, Schema], optional: Mapping[str, Schema]) -> dict[str, Any]:
@@ -95,7 +95,7 @@ _SOME_SPECIAL = {"$ref": "#/$defs/some_special"}
 _STEPS = {"ids": _list(_COUNT), "id_steps": _list(_list(_COUNT)), "prompt": _list(_COUNT), "skip_special_tokens": _FLAG}
 _IDS_OR_STEPS: Schema = {"oneOf": [{"required": ["ids"]}, {"required": ["id_steps"]}]}
 
-# What is asked of an adapter to try it
+# Questions to try an adapter
 
 _CORPUS: Mapping[str, Any] = {"words": [["hug", 10], ["pug", 5]]}
 _HUGS: Mapping[str, Any] = {"words": [["hug", 10]]}
@@ -105,7 +105,7 @@ _BYTES = {**_BPE, "pre_tokenizer": {"type": "byte_level"}, "decoder": {"type": "
 _PRINTABLE = (*range(33, 127), *range(161, 173), *range(174, 256))
 _OTHERS = [byte for byte in range(256) if byte not in _PRINTABLE]
 _CHARACTERS = [chr(byte if byte in _PRINTABLE else 256 + _OTHERS.index(byte)) for byte in range(256)]  # PRE-BYTE-1
-_ALL_BYTES = {**_BYTES, "vocabulary": [*_CHARACTERS, "ug"]}  # as published files of ranks have them
+_ALL_BYTES = {**_BYTES, "vocabulary": [*_CHARACTERS, "ug"]}  # as in published files of ranks
 _WITHOUT_PATTERN = {**_BYTES, "pre_tokenizer": {"type": "byte_level", "use_regex": False}}
 _WORDPIECE = {
     "type": "wordpiece",
@@ -119,7 +119,7 @@ _UNIGRAM = {
     "unknown_token": "<unk>",
 }
 
-#: The whole pipelines of tokenizers that always have them.
+#: Whole pipelines, for tokenizers that always have one.
 _BERT: Mapping[str, Any] = {
     "type": "wordpiece",
     "vocabulary": ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "b", "##ug"],
@@ -137,7 +137,7 @@ _METASPACE: Mapping[str, Any] = {
     "decoder": {"type": "metaspace"},
 }
 
-#: Models without a vocabulary, as training needs them.
+#: Models without a vocabulary, for training.
 _BARE_BPE, _BARE_WORDPIECE, _BARE_UNIGRAM = ({"type": name} for name in ("bpe", "wordpiece", "unigram"))
 _SPLITTING = {"pre_tokenizer": {"type": "whitespace_split"}}
 

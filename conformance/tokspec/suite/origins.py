@@ -1,8 +1,8 @@
-"""What the libraries that formats come from answer where they differ from the specification.
+"""The answers of the libraries that formats come from, where these differ from the specification.
 
 tokenizers is the origin of ``tokenizer.json``, SentencePiece of ``sentencepiece.model``, and tiktoken of ranks. A file
 of ``fixtures/origins`` has the answers of one release, each with a reason and a kind: a convention, a bug, a crash, or
-a limit of its format. An implementation that wants to equal an origin is held to "as specified, or as the origin
+a limit of its format. An implementation that wants to equal an origin is judged by "as specified, or as the origin
 answers".
 """
 
@@ -28,7 +28,7 @@ from tokspec.suite.strict_yaml import read_yaml
 class OriginAnswer:
     """An answer of an origin that is not as specified.
 
-    ``answer`` is ``{"result": …}`` with the fields that differ and were asked for, ``{"refused": reason}``, or
+    ``answer`` is ``{"result": …}`` with the requested fields that differ, ``{"refused": reason}``, or
     ``{"fault": kind}``.
     """
 
@@ -39,7 +39,7 @@ class OriginAnswer:
 
 @dataclass(frozen=True)
 class Origin:
-    """The answers of one release, by the id of the question: that of a case, or of a row such as ``ID#2``."""
+    """The answers of one release, by the id of the question, which is a case or a row such as ``ID#2``."""
 
     name: str
     version: str
@@ -91,7 +91,7 @@ def load_origin(name: str) -> Origin:
 
 
 def read_origin(file: Path) -> Origin:
-    """Read a file of an origin.
+    """Read the file of an origin.
 
     Raises:
         DataError: the first thing that is wrong with it, with file, line and key.
@@ -109,7 +109,7 @@ def read_origin(file: Path) -> Origin:
 
 
 def parse_origin(value: Mapping[str, Any], file: str = "") -> Origin:
-    """Take the answers out of a file's value, or out of that of the bundle, which is the same."""
+    """Parse the answers in the value of a file, or of the bundle, which has the same form."""
     answers = {
         question: OriginAnswer(group["kind"], group["reason"], _unhex(answer))
         for group in value["answers"]
@@ -119,12 +119,12 @@ def parse_origin(value: Mapping[str, Any], file: str = "") -> Origin:
 
 
 def bundle_origins() -> list[dict[str, Any]]:
-    """Return all origins as the bundle has them: as their files have them, strings in the form of PROTO-2."""
+    """Return all origins for the bundle: as in their files, with strings in the form of PROTO-2."""
     return [write_origin(origin) for origin in load_origins().values()]
 
 
 def write_origin(origin: Origin) -> dict[str, Any]:
-    """Return the value of a file, but for what it says about itself."""
+    """Return the value of an origin's file, without the description of the file."""
     groups: dict[tuple[str, str], dict[str, Any]] = {}
     for question, answer in origin.answers.items():
         groups.setdefault((answer.kind, answer.reason), {})[question] = write_safe_strings(answer.answer)
@@ -133,7 +133,7 @@ def write_origin(origin: Origin) -> dict[str, Any]:
 
 
 def _unhex(value: Any) -> Any:
-    """Turn the byte-safe form ``{"hex": …}`` of strings (PROTO-2) into strings."""
+    """Convert the byte-safe form ``{"hex": …}`` of strings (PROTO-2) to strings."""
     if isinstance(value, Mapping):
         if value.keys() == {"hex"}:
             return bytes.fromhex(value["hex"]).decode("utf-8", "surrogatepass")

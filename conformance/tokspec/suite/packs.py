@@ -1,6 +1,6 @@
-"""Packs: recordings by which a run judges, each text as cases whose model is the user's file.
+"""Packs: recordings as cases for a run; each text becomes cases whose model is the user's file.
 
-The packs of the suite are of published tokenizers, for people who port one.
+The suite's packs record published tokenizers, for people who port one.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from tokspec.suite.recordings import ENDINGS, OPTIONS, RecordingFile
 if TYPE_CHECKING:
     from tokspec.formats.user_model import UserModel
 
-#: What the name of a pack of the suite ends with.
+#: The ending of the name of the suite's packs.
 ENDING = ENDINGS[1]
 
-#: The rules that lines are about.
+#: The clauses that the lines of a pack test.
 CLAUSES = {"encode": "ENC-1", "decode": "DEC-7"}
 
-#: Characters that the name of a case does not have.
+#: Characters that do not occur in the name of a case.
 _NO_NAME = re.compile(r"[^a-z0-9.]+")
 
 
 def packs_folder() -> Path:
-    """Return the folder of the packs that come with the suite; it need not be there."""
+    """Return the folder of the packs that come with the suite; it need not exist."""
     return fixtures_folder() / "packs"
 
 
 def find_pack(word: str) -> Path:
-    """Return the file of a pack that a user names, by its path or by the name of the tokenizer.
+    """Return the file of a pack that a user names by its path or by the name of the tokenizer.
 
     Raises:
         DataError: there is no such pack.
@@ -48,12 +48,12 @@ def find_pack(word: str) -> Path:
     names = sorted(path.name.removesuffix(ENDING) for path in packs_folder().glob(f"*{ENDING}"))
     if word not in names:
         there = f"there are {', '.join(names)}" if names else "none comes with this installation"
-        raise DataError(f"is no file and no pack; {did_you_mean(word, names)}{there}", key=word or "''")
+        raise DataError(f"is neither a file nor a pack; {did_you_mean(word, names)}{there}", key=word or "''")
     return packs_folder() / f"{word}{ENDING}"
 
 
 def name_of(pack: RecordingFile) -> str:
-    """Return what the cases of a pack are called: what its header says, or its file.
+    """Return the name for the cases of a pack: the name in its header, or one from its file.
 
     >>> from tokspec.suite.recordings import Header
     >>> header = Header("", {}, {}, {}, "", (), {})
@@ -67,9 +67,9 @@ def name_of(pack: RecordingFile) -> str:
 
 
 def cases_of(pack: RecordingFile, model: UserModel) -> Suite:
-    """Return the texts of a pack as cases: each text is encoded, and its ids are decoded where the line tells to what.
+    """Return the texts of a pack as cases: each text is encoded, and its ids are decoded if the line has the result.
 
-    A text that was refused, or has tokens without ids, is left out.
+    Texts that were refused, or that have tokens without ids, are left out.
 
     Raises:
         DataError: a line is not valid; two lines ask the same and expect something else; there is nothing to ask.
@@ -82,7 +82,7 @@ def cases_of(pack: RecordingFile, model: UserModel) -> Suite:
 
 
 def _each_once(pack: RecordingFile) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """Return the lines with ids, without those that repeat an earlier one, so that no text counts twice.
+    """Return the lines with ids, except those that repeat an earlier line, so that no text counts twice.
 
     Raises:
         DataError: two lines ask the same and expect something else.
@@ -96,7 +96,7 @@ def _each_once(pack: RecordingFile) -> Iterator[tuple[int, Mapping[str, Any]]]:
         if first == number:
             yield number, line
         elif any(known.get(name) != line.get(name) for name in ("ids", "type_ids")) or _decodes_otherwise(known, line):
-            message = f"asks what line {first} asks, and expects another answer; keep one of the two"
+            message = f"asks the same as line {first}, but expects another answer; keep one of the two"
             raise DataError(message, pack.name, number)
 
 

@@ -1,11 +1,11 @@
-"""Recordings: texts, and what a tokenizer makes of each of them.
+"""Recordings: texts, and the answers of a tokenizer about each of them.
 
 A recording is JSON Lines, compressed if its name says so: a header, a line for each text, and a footer with their
 number and the SHA-256 of all lines before. ``tokspec record`` writes one, ``tokspec diff`` compares with it, and
 ``tokspec run --pack`` judges by it. A pack of the suite is a recording of a published tokenizer, and two makers agree
-on each of its lines. The same answers make the same bytes. A recording that was cut off or edited is refused.
+on each of its lines. The same answers give the same bytes. A recording that was cut off or edited is refused.
 
-Two older forms are read, too: the recordings of tokspec 0.2, and its packs, which have no footer.
+Two older forms can be read, too: the recordings of tokspec 0.2, and its packs, which have no footer.
 """
 
 from __future__ import annotations
@@ -30,37 +30,37 @@ from tokspec.suite import schema
 #: The version of the format.
 FORMAT = 2
 
-#: What the name of a recording ends with, apart from how it is compressed; the second is that of packs.
+#: The endings of the names of recordings, before an ending for compression; the second is that of packs.
 ENDINGS = (".ndjson", ".pack.jsonl")
 
-#: Bytes of the longest line. A text has 64 kB at the most, and what it becomes not a hundred times that; whatever is
-#: compressed into a longer line is refused before it is decompressed.
+#: Bytes of the longest line. A text has at most 64 kB, and its results less than a hundred times that; a longer line in
+#: a compressed file is refused before it is decompressed.
 LONGEST_LINE = 16 * 1024**2
 
-#: What a header says of ``special_tokens`` if the lines say it: some have those of a post-processor and some do not.
+#: The value of ``special_tokens`` in a header if it differs by line: some have those of a post-processor, some not.
 PER_LINE = "as each line says"
 
 #: The keys of a line that are options of its request.
 OPTIONS = ("pair", "add_special_tokens", "allowed_special")
 
-_AGAIN = "take it from where it is whole, or record it again"
+_AGAIN = "get a complete copy, or record it again"
 
-#: What a file begins with that is compressed, whatever its name says.
+#: The beginnings of compressed files, whatever their names.
 _MAGIC = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ": ".xz", b"\x28\xb5\x2f\xfd": ".zst"}
 
-#: A number that may have a fraction or an exponent.
+#: The start of a fraction or an exponent in a number.
 _FRACTION = re.compile(rb"\d[.eE]")
 
 
 @dataclass(frozen=True)
 class Header:
-    """What a recording says of itself; there is nothing in it of the machine or the time at which it was made.
+    """The description of a recording, which says nothing about the machine or the time of the recording.
 
-    ``model`` has the name, the format and the SHA-256 of the file, and what else is known of it. ``special_tokens``
-    says whether those of a post-processor are ``added``, ``not added``, as a caller of an object gets them, or as each
-    line says. ``inputs`` says where the texts come from. The last five are those of a pack: what the tokenizer is
-    called, the package that ships it, further digests of its file, who gave the same ids, with the number of lines, and
-    a :mod:`sweep <tokspec.suite.sweeps>` of its vocabulary.
+    ``model`` has the name, the format and the SHA-256 of the file, and anything else that is known about it.
+    ``special_tokens`` says whether those of a post-processor are ``added``, ``not added``, as a caller of an object
+    gets them, or as each line says. ``inputs`` says where the texts come from. The last five belong to a pack: the name
+    of the tokenizer, the package that ships it, further digests of its file, the implementations that gave the same
+    ids, with the number of lines, and a :mod:`sweep <tokspec.suite.sweeps>` of its vocabulary.
     """
 
     suite: str
@@ -83,16 +83,16 @@ class Header:
 
     @property
     def hello(self) -> Hello:
-        """A description of the implementation that answered, as far as it is recorded."""
+        """The description of the implementation that answered, as far as it is recorded."""
         given = {name: self.implementation[name] for name in ("name", "version", "language")}
         return Hello(**given, operations=self.operations, choices=self.choices)
 
     def is_of(self, sha256: str) -> bool:
-        """Whether it was made with a file that has this SHA-256."""
+        """Return whether the recording was made with a file that has this SHA-256."""
         return sha256 in (self.model["sha256"], *self.files.values())
 
     def line(self) -> dict[str, Any]:
-        """Return the first line of the file; what is empty is left out, except what every recording has."""
+        """Return the first line of the file; empty optional fields are left out."""
         given = {each.name: getattr(self, each.name) for each in fields(self)}
         optional = ("name", "package", "files", "agreed", "sweep")
         return {"tokspec_recording": FORMAT} | {
@@ -105,14 +105,14 @@ class Header:
 
 @dataclass
 class Written:
-    """How many texts a recording has, and how many tokens they have."""
+    """The number of texts in a recording, and of their tokens."""
 
     records: int = 0
     tokens: int = 0
 
 
 def write_recording(file: Path, header: Header, lines: Iterable[Mapping[str, Any]]) -> Written:
-    """Write a recording in place of whatever is there, whole or not at all; compressed if the name ends in ``.gz``.
+    """Write a recording, whole or not at all, and replace an existing file; compressed if the name ends in ``.gz``.
 
     Raises:
         DataError: it cannot be written, or a line would be longer than any that is read.
@@ -120,7 +120,7 @@ def write_recording(file: Path, header: Header, lines: Iterable[Mapping[str, Any
     with open_whole(file) as stream:
         if not file.name.endswith(".gz"):
             return _write_lines(stream, header, lines)
-        # the same level always, and neither a name nor a time, so that the same has the same bytes
+        # always the same level, and neither a name nor a time, so that the same answers give the same bytes
         with gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=stream, mtime=0) as compressed:
             return _write_lines(cast(BinaryIO, compressed), header, lines)
 
@@ -145,7 +145,7 @@ def _write_lines(stream: BinaryIO, header: Header, lines: Iterable[Mapping[str, 
 
 
 def write_line(value: Mapping[str, Any]) -> bytes:
-    r"""Return a line of JSON in which no character is invisible; a text with a surrogate is in its byte-safe form.
+    r"""Return a line of JSON without invisible characters; a text with a surrogate is in its byte-safe form.
 
     >>> write_line({"text": "ü"}).decode(), write_line({"text": "a\u200dü"}).decode()
     ('{"text":"ü"}\n', '{"text":"a\\u200dü"}\n')
@@ -168,7 +168,7 @@ _to_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(","
 
 @dataclass(frozen=True)
 class RecordingFile:
-    """A recording that is whole: its file, what messages call it, its header, and the number of its lines."""
+    """A complete recording: its file, its name in messages, its header, and the number of its lines."""
 
     file: Path
     name: str
@@ -190,12 +190,12 @@ class RecordingFile:
             elif number <= self.count + 1:
                 value = _value(line, "line", number, self.name)
                 if is_old and "ids" in value:
-                    value.setdefault("decoded", None)  # there it was missing where it was not asked
+                    value.setdefault("decoded", None)  # there it was missing if ids were not decoded
                 yield number, value
 
 
 def is_recording(word: str) -> bool:
-    """Whether a word names a file that is, by its name, a recording.
+    """Return whether a word names an existing file that is, by its name, a recording.
 
     >>> is_recording("no such file.ndjson"), is_recording("reference")
     (False, False)
@@ -204,7 +204,7 @@ def is_recording(word: str) -> bool:
 
 
 def read_recording(file: Path, name: str = "") -> RecordingFile:
-    """Look through a recording; ``name`` is what messages call it.
+    """Read and check a recording; ``name`` is its name in messages.
 
     Raises:
         DataError: the first thing that is wrong with it, with file and line; also if it was cut off or edited.
@@ -224,7 +224,7 @@ def read_recording(file: Path, name: str = "") -> RecordingFile:
     count = number - 2
     if footer["records"] != count:
         raise DataError(
-            f"says that there are {footer['records']} records, and there are {count}; {_AGAIN}", name, number
+            f"says that there are {footer['records']} records, but there are {count}; {_AGAIN}", name, number
         )
     if footer["sha256"] != sha256.hexdigest():
         raise DataError(_find_edit(file, name), name)
@@ -248,7 +248,7 @@ def _read_header(line: bytes, name: str) -> Header:
 
 
 def _read_old_pack(file: Path, name: str, line: bytes, lines: int) -> RecordingFile:
-    """Read the header of a pack of tokspec 0.2, which names the library for which the file is made first."""
+    """Read the header of a pack of tokspec 0.2, which starts with the library for which the file is made."""
     value = _value(line, "old_pack", 1, name)
     first, (published, sha256) = value["agreed"][0], next(iter(value["files"].items()))
     header = Header(
@@ -268,7 +268,7 @@ def _read_old_pack(file: Path, name: str, line: bytes, lines: int) -> RecordingF
 
 
 def _find_edit(file: Path, name: str) -> str:
-    """Say what was changed: the first line that is not valid, or that it is not known which."""
+    """Say what was changed: the first invalid line, or that the line is not known."""
     try:
         for number, line in _lines(file, name):
             if number > 1 and not line.startswith(b'{"records"'):
@@ -279,7 +279,7 @@ def _find_edit(file: Path, name: str) -> str:
 
 
 def _lines(file: Path, name: str) -> Iterator[tuple[int, bytes]]:
-    """Return the lines with their numbers, decompressed as the end of the file's name says."""
+    """Return the lines with their numbers, decompressed according to the ending of the file's name."""
     try:
         with open_ordinary(file, name) as stream:
             yield from _number_lines(decompress(stream, file.name), name)
@@ -300,13 +300,15 @@ def _number_lines(stream: BinaryIO, name: str) -> Iterator[tuple[int, bytes]]:
         if not line:
             return
         if len(line) > LONGEST_LINE:
-            raise DataError(f"is longer than {LONGEST_LINE // 1024**2} MB, as no line of a recording is", name, number)
+            raise DataError(
+                f"is longer than {LONGEST_LINE // 1024**2} MB, which no line of a recording may be", name, number
+            )
         for magic, ending in _MAGIC.items():
             if number == 1 and line.startswith(magic):
-                raise DataError(f"is compressed, and its name does not say so; let it end in {ending}", name)
+                raise DataError(f"is compressed, but its name does not say so; end the name in {ending}", name)
         if not line.endswith(b"\n"):
             raise DataError(f"ends within a line: it was cut off; {_AGAIN}", name, number)
-        # an editor or version control of another system may have exchanged the ends of lines
+        # an editor or version control on another system may have changed the line ends
         yield number, line[:-2] + b"\n" if line.endswith(b"\r\n") else line
 
 
@@ -314,7 +316,7 @@ def _parsed(line: bytes, number: int, name: str) -> dict[str, Any]:
     try:
         return decode_line(line, float("inf"))
     except AdapterFault as fault:
-        why = fault.message.removesuffix(f": {quote(line)}")  # the file and the number of the line say more
+        why = fault.message.removesuffix(f": {quote(line)}")  # the file and the line number are more useful
         raise DataError(f"{why}; was it edited? {_AGAIN}", name, number) from None
 
 
@@ -323,7 +325,7 @@ def _value(line: bytes, part: str, number: int, name: str) -> dict[str, Any]:
     value = _parsed(line, number, name)
     for path, message in schema.errors(value, f"recording/{part}", every=False):
         raise DataError(f"{message}; was it edited? {_AGAIN}", name, number, ".".join(map(str, path)))
-    # lines have ids and places, and a place of 1e308 is an integer to the schema
+    # lines have ids and places, and to the schema a place of 1e308 is an integer
     if part == "line" and _FRACTION.search(line) and (number_of := _find_float(value)) is not None:
         raise DataError(f"{number_of} is not an integer; was it edited? {_AGAIN}", name, number)
     return value

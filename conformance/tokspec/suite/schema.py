@@ -1,6 +1,6 @@
-"""The JSON Schema of the fixtures, compiled once for each of its parts.
+"""The JSON Schema of the fixtures; each of its parts is compiled once.
 
-The operations, and the shapes of their inputs and results, are defined there and nowhere else.
+The operations, and the shapes of their inputs and results, are defined only there.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ import jsonschema_rs
 
 from tokspec.base.files import fixtures_folder
 
-#: What replaces each lone surrogate while a value is validated, so that two of them differ.
+#: The replacements of lone surrogates while a value is validated; each has its own.
 _PRIVATE = {0xD800 + place: 0xF0000 + place for place in range(0x800)}
 
-#: How a message shows it: as the escape of the surrogate.
+#: The form of the replacements in a message: the escape of the surrogate.
 _SHOWN = {private: f"\\u{surrogate:04x}" for surrogate, private in _PRIVATE.items()}
 
 _LONGEST_MESSAGE = 240
@@ -36,9 +36,9 @@ def _validator(part: str) -> jsonschema_rs.Draft202012Validator:
 
 
 def _validated(part: str) -> Any:
-    """Return the schema that judges a part: the whole one, or the part's definition with the definitions it refers to.
+    """Return the schema for a part: the whole one, or the part's definition with the definitions it refers to.
 
-    With all of them, a validator would take ten times as long to make.
+    With all definitions, creating a validator would take ten times as long.
     """
     if part == "":
         return _schema()
@@ -48,7 +48,7 @@ def _validated(part: str) -> Any:
 
 
 def _add_definition(reference: str, needed: dict[str, Any]) -> None:
-    """Put what is referred to at its place, and whatever it refers to itself at theirs."""
+    """Copy the target of a reference to its place, and the targets of its own references to theirs."""
     *above, last = reference.removeprefix("#/").split("/")
     place = needed
     for step in above:
@@ -88,10 +88,10 @@ def operations() -> tuple[str, ...]:
 
 
 def errors(value: Any, part: str = "", *, every: bool = True) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """Return the path and the message of everything in a value that the schema, or a part of it, does not allow.
+    """Return the path and the message of every error in a value, by the schema or by a part of it.
 
-    Keys that are not known come first: whatever else is missing may be missing because of them. If not ``every`` error
-    is wanted, one is given and no other is looked for: a long value may have a million.
+    Unknown keys come first, because other keys may be missing because of them. If ``every`` is false, only one error is
+    searched for and returned, because a long value may have a million.
 
     >>> list(errors({"text": 3}, "operations/normalize/input"))
     [(('text',), '3 is not of types "string", "object"')]
@@ -121,7 +121,7 @@ def _found(value: Any, part: str, every: bool) -> list[jsonschema_rs.ValidationE
 
 
 def _without_surrogates(value: Any) -> Any:
-    """Copy a value with a character for private use for every lone surrogate."""
+    """Copy a value with every lone surrogate replaced by a private-use character."""
     if isinstance(value, str):
         return value.translate(_PRIVATE)
     if isinstance(value, dict):
@@ -130,7 +130,7 @@ def _without_surrogates(value: Any) -> Any:
 
 
 def _known_keys(part: str, error: jsonschema_rs.ValidationError) -> list[str]:
-    """Return the keys that the schema has where it met an unknown one."""
+    """Return the keys that the schema allows at the place of an unknown key."""
     node = _validated(part)
     for step in error.schema_path[:-1]:
         node = node[step] if step != "$ref" else _named(node["$ref"])
@@ -149,21 +149,21 @@ def _message(error: jsonschema_rs.ValidationError) -> str:
         return f"lacks the key {error.kind.property}"
     if hasattr(error.kind, "options") and isinstance(error.instance, str):
         value = _shortened(json.dumps(error.instance))
-        return f"{value} is none of the values; {_suggestion(error.instance, error.kind.options)}"
+        return f"{value} is not one of the values; {_suggestion(error.instance, error.kind.options)}"
     if error.kind.name == "falseSchema":
-        return f"{_shortened(json.dumps(error.instance))} has no place here; leave it out"
+        return f"{_shortened(json.dumps(error.instance))} is not allowed here; leave it out"
     if hasattr(error.kind, "context"):
         return _shortened(_of_alternatives(error.kind.context, len(error.instance_path)))
     return _shortened(error.message)
 
 
 def _of_alternatives(alternatives: list[list[jsonschema_rs.ValidationError]], depth: int) -> str:
-    """Say what a value lacks for each of the forms that it may have, or that it has several of them."""
+    """Say what a value lacks for each of its possible forms, or that it matches several of them."""
     if not all(alternatives):
-        return "has more than one of the forms that it may have; keep one"
+        return "has more than one of the allowed forms; keep one"
     said = (("/".join(map(str, each[0].instance_path[depth:])), _message(each[0])) for each in alternatives)
     faults = dict.fromkeys(f"{place}: {message}" if place else message for place, message in said)
-    return f"has none of the forms that it may have: {'; or '.join(faults)}"
+    return f"has none of the allowed forms: {'; or '.join(faults)}"
 
 
 def _suggestion(key: str, known: list[str]) -> str:

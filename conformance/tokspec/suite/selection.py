@@ -12,7 +12,7 @@ from tokspec.suite.cases import Case, Suite, numbers_of
 from tokspec.suite.components import needed_components
 from tokspec.suite.specification import load_specification
 
-#: What a pattern is compared with; ``clause:BPE-*`` compares with one kind alone.
+#: The names with which a pattern is compared; ``clause:BPE-*`` is compared with one kind alone.
 _KINDS: Mapping[str, Callable[[Case], Iterable[str]]] = {
     "id": lambda case: (case.id,),
     "clause": lambda case: case.clauses,
@@ -30,7 +30,7 @@ def _profiles(case: Case) -> list[str]:
 
 
 def select(cases: Iterable[Case], patterns: Sequence[str] = (), excluded: Sequence[str] = ()) -> list[Case]:
-    """Return the cases that match any pattern, or all without one, less those that match an excluded pattern.
+    """Return the cases that match any pattern, or all without one, except those that match an excluded pattern.
 
     Raises:
         DataError: for a pattern that matches no case, with the nearest names.
@@ -45,19 +45,19 @@ def select(cases: Iterable[Case], patterns: Sequence[str] = (), excluded: Sequen
 
 
 def plain_first(cases: Iterable[Case]) -> list[Case]:
-    """Return cases of few clauses and components before those that mix many; equal ones stay in their order.
+    """Sort cases with few clauses and components before those that mix many; equal ones keep their order.
 
-    So a run that ends early names the clause that is broken: by 400 mutants, the first case to fail begins with their
-    clause in 77 % and not in 70 %.
+    So a run that ends early names the broken clause more often: for 400 mutants, the first failing case starts with the
+    mutant's clause in 77 % instead of 70 %.
     """
     return sorted(cases, key=lambda case: len(case.clauses) + len(needed_components(case.model.content)))
 
 
 def cases_of_version(suite: Suite, version: str | None) -> list[Case]:
-    """Return the cases that a version of the suite had, those that are not younger; all of them without one.
+    """Return the cases that existed in a version of the suite, or all cases without a version.
 
     Raises:
-        DataError: it is not a version, or one that had no case, or later than this suite.
+        DataError: it is not a version, had no case, or is later than this suite.
     """
     if version is None:
         return [*suite.cases.values()]
@@ -75,7 +75,7 @@ def cases_of_version(suite: Suite, version: str | None) -> list[Case]:
 def _find(cases: Sequence[Case], patterns: Sequence[str], option: str) -> set[str]:
     """Return the ids of the cases that match any of some patterns.
 
-    Names without a wildcard are looked up, because a job that asks failing cases again gives hundreds of them.
+    Names without a wildcard are looked up, because a job that repeats failing cases passes hundreds of them.
     """
     if not patterns:
         return set()
@@ -102,11 +102,11 @@ def _find(cases: Sequence[Case], patterns: Sequence[str], option: str) -> set[st
 
 
 def _parsed(pattern: str) -> tuple[str, Sequence[str], str]:
-    """Cut a pattern into the prefix that names a kind, if it has one, what it is compared with, and the rest."""
+    """Split a pattern into the prefix that names a kind, if any, the kinds to compare it with, and the rest."""
     kind, colon, rest = pattern.partition(":")
     if colon and kind in _KINDS:
         return f"{kind}:", [kind], rest
-    return "", [kind for kind in _KINDS if kind != "core"], pattern  # a core by its whole name
+    return "", [kind for kind in _KINDS if kind != "core"], pattern  # a core only by its full name
 
 
 def _nearest(cases: Iterable[Case], pattern: str) -> str:

@@ -1,7 +1,7 @@
 """The chapters of ``spec/`` as values: clauses, choices, reasons, documents, errata.
 
-The Markdown is the source; this module reads the few forms that it uses: headings of the third level, tables, and
-paragraphs. Whatever doesn't fit is a :class:`~tokspec.base.errors.DataError` with its line.
+The Markdown is the source; this module reads the few forms that it uses: third-level headings, tables, and paragraphs.
+Everything that doesn't fit is a :class:`~tokspec.base.errors.DataError` with its line.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Erratum:
-    """One entry of the errata: where, what is stated, what is right, and why."""
+    """One entry of the errata: where it is, what is stated, what is right, and why."""
 
     id: str
     fields: Mapping[str, str]
@@ -65,9 +65,9 @@ class Erratum:
 
 @dataclass(frozen=True)
 class Specification:
-    """Everything that the chapters define, in their order; ``documents`` says what each document is.
+    """Everything that the chapters define, in their order; ``documents`` has the title of each document.
 
-    ``cores`` are the cases that an implementation passes first, by the kind of model or the profile.
+    ``cores`` are the cases that an implementation should pass first, by the kind of model or the profile.
 
     >>> specification = load_specification()
     >>> specification.clauses["BPE-TRAIN-7"].text
@@ -87,7 +87,7 @@ class Specification:
     cores: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def is_of(self, profile: str, clauses: Iterable[str]) -> bool:
-        """Whether a case with these clauses belongs to a profile: all of them do, or one where one is enough.
+        """Return whether a case with these clauses belongs to a profile: all clauses do, or one if one is enough.
 
         >>> load_specification().is_of("tiktoken", ["BPE-ENC-3", "PRE-BYTE-1"])
         True
@@ -98,7 +98,7 @@ class Specification:
         return any(found) if profile == _OF_ANY_KIND else all(found)
 
     def fields_of(self, clauses: Iterable[str]) -> tuple[str, ...]:
-        """Return the fields of an encoding of which a case with these clauses needs one: none if a clause needs none.
+        """Return the fields of an encoding, one of which a case with these clauses needs; none if a clause needs none.
 
         >>> load_specification().fields_of(["ENC-3"]), load_specification().fields_of(["ENC-3", "ENC-1"])
         (('spans',), ())
@@ -111,16 +111,16 @@ class Specification:
         return {name: choice.default for name, choice in self.choices.items()}
 
     def refuse_other_choices(self, name: str, option: str, key: str, written: str = "") -> None:
-        """Refuse a choice or an option that there is not.
+        """Refuse a choice or an option that does not exist.
 
         Args:
-            name: of the choice.
-            option: of it.
-            key: what the user wrote it at.
+            name: the name of the choice.
+            option: its option.
+            key: the place where the user wrote it.
             written: what the user wrote there, if it is more than the name or the option.
 
         Raises:
-            DataError: with the nearest name.
+            DataError: it does not exist; the message has the nearest name.
         """
         if name not in self.choices:
             question = did_you_mean(name, self.choices)
@@ -134,7 +134,8 @@ class Specification:
             )
 
 
-#: The profile about what goes wrong around tokenizers of every other profile; one of its clauses makes a case its own.
+#: The profile about faults around tokenizers of every other profile; one of its clauses is enough for a case to belong
+#: to it.
 _OF_ANY_KIND = "untrusted-text"
 
 
@@ -150,7 +151,7 @@ def load_specification() -> Specification:
     """Read the chapters.
 
     Raises:
-        DataError: a heading, table or clause that is not of the agreed form, with file and line.
+        DataError: a heading, table or clause does not have the agreed form, with file and line.
     """
     folder = specification_folder()
     terms = (folder / "00-terms.md").read_text("utf-8")
@@ -169,11 +170,11 @@ def load_specification() -> Specification:
             elif _ERRATUM.fullmatch(section.heading):
                 _add(errata, section.heading, _erratum(section, file), file, section.line)
             else:
-                raise DataError("is no clause, choice or erratum", str(file), section.line, section.heading)
+                raise DataError("is not a clause, choice or erratum", str(file), section.line, section.heading)
         belonging.refuse_unused()
     for file, clause_id, fields in _fields(folder):
         if clause_id not in clauses:
-            raise DataError(f"names {clause_id}, which is no clause", str(file), key="Encodings")
+            raise DataError(f"names {clause_id}, which is not a clause", str(file), key="Encodings")
         clauses[clause_id] = replace(clauses[clause_id], fields=fields)
     reasons = tuple(row[0].strip("`") for row in _table((folder / "09-errors.md").read_text("utf-8")))
     documents = {row[0].strip("`"): row[1] for row in _table(terms)}
@@ -184,7 +185,7 @@ def load_specification() -> Specification:
 
 
 def _sections(file: Path) -> Iterator[_Section]:
-    """Cut a chapter at its headings of the third level; a section ends at any other heading."""
+    """Split a chapter at its third-level headings; a section ends at any other heading."""
     heading, start, lines = "", 0, list[str]()
     for number, line in enumerate([*file.read_text("utf-8").splitlines(), "# end"], 1):
         if line.startswith("#"):
@@ -201,7 +202,7 @@ def _split(lines: list[str]) -> list[str]:
 
 
 class _Profiles:
-    """The line "Profiles: …" of a chapter: the profiles of its clauses, and after semicolons those of some of them.
+    """The line "Profiles: …" of a chapter: the profiles of its clauses, and after semicolons those of single clauses.
 
     ``PRE-BYTE, PRE-1: tokenizer.json`` is about every ``PRE-BYTE-…`` and about ``PRE-1``.
     """
@@ -212,10 +213,10 @@ class _Profiles:
 
     @classmethod
     def read(cls, file: Path, known: Iterable[str]) -> _Profiles:
-        """Read the line of a chapter; a chapter without one belongs to no profile.
+        """Read the line of a chapter; a chapter without such a line belongs to no profile.
 
         Raises:
-            DataError: it names what is not a profile.
+            DataError: it has a name that is not a profile.
         """
         text = file.read_text("utf-8")
         match = _PROFILES.search(text)
@@ -231,13 +232,13 @@ class _Profiles:
         return cls(file, line, profiles.pop(""), profiles)
 
     def of(self, clause: str) -> tuple[str, ...]:
-        """Return the profiles of a clause: those of the longest name that fits it."""
+        """Return the profiles of a clause: those of the longest name that matches it."""
         fitting = [name for name in self.others if clause == name or clause.startswith(f"{name}-")]
         self._unused -= set(fitting)
         return self.others[max(fitting, key=len)] if fitting else self.default
 
     def refuse_unused(self) -> None:
-        """Refuse the name of no clause of the chapter.
+        """Refuse a name that matches no clause of the chapter.
 
         Raises:
             DataError: there is one.
@@ -280,7 +281,7 @@ def _erratum(section: _Section, file: Path) -> Erratum:
 
 
 def _fields(folder: Path) -> Iterator[tuple[Path, str, tuple[str, ...]]]:
-    """Return the fields that each clause is about, as the table of encodings has them."""
+    """Return the fields that each clause is about, from the table of encodings."""
     for file in folder.glob("10-*.md"):
         found: dict[str, tuple[str, ...]] = {}
         for name, _, clauses in _table(file.read_text("utf-8").partition("## Encodings")[2]):
@@ -290,7 +291,7 @@ def _fields(folder: Path) -> Iterator[tuple[Path, str, tuple[str, ...]]]:
 
 
 def _table(text: str) -> list[list[str]]:
-    """Return the rows of the first table in a text, without its two lines of heading."""
+    """Return the rows of the first table in a text, without its two header lines."""
     found: list[list[str]] = []
     for line in text.splitlines():
         if line.startswith("|"):

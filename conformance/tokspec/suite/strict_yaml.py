@@ -1,9 +1,9 @@
-"""YAML, read strictly: what a reader sees is what a program gets, in every YAML library.
+"""Strict YAML: every YAML library reads the values that a person sees.
 
-A file is read from the events of PyYAML's parser, so that the line of every value is known and later checks can name
+A file is read from the events of PyYAML's parser, so that the line of every value is known, and later checks can name
 it. Beyond YAML's own rules this refuses duplicate keys, anchors and aliases, tags, several documents in a file,
-unquoted scalars that some version of YAML turns into something else than they look like, and raw characters that a
-reader cannot see.
+unquoted scalars that some version of YAML converts to another value than it seems, and raw characters that a reader
+cannot see.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from tokspec.base.errors import DataError
 from tokspec.base.files import read_bounded
 
 LARGEST = 4
-"""How large a file may be, in megabytes."""
+"""The most megabytes of a file."""
 
 DEEPEST = 50
-"""How deep lists and objects may be nested."""
+"""The most levels to which lists and objects may be nested."""
 
 KeyPath: TypeAlias = tuple[str | int, ...]
 
-#: Digits of an integer.
+#: The most digits of an integer.
 LONGEST = 300
 
-#: How many unquoted scalars are remembered with what they mean; files use the same words again and again.
+#: How many unquoted scalars are cached with their values, because files use the same words again and again.
 _REMEMBERED = 8192
 
 _JSON_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+([eE][-+][0-9]+)?)?")
 _CONSTANTS: Mapping[str, str | bool | None] = {"true": True, "false": False, "null": None}
-#: What YAML 1.1 or 1.2 would read as a boolean, a null, a number, a date, a merge key or a value key.
+#: Scalars that YAML 1.1 or 1.2 reads as a boolean, a null, a number, a date, a merge key or a value key.
 _RETYPED = re.compile(
     r"y|n|yes|no|on|off|true|false|null|~|<<|=|"
     r"[-+]?(\.inf|\.nan)|[-+]?0[box][0-9a-f_]+|[-+]?\.?[0-9][0-9_]*(\.[0-9_]*)?(e[-+]?[0-9]+)?|"
@@ -49,7 +49,7 @@ _RETYPED = re.compile(
 _HIDDEN = re.compile("[^ -~\n]")
 _HIDDEN_CATEGORIES = {"Cc", "Cf", "Cs", "Co", "Cn", "Zs", "Zl", "Zp"}
 
-#: What libyaml says, from 0.2.6 on, of more than a thousand levels, which it meets before it tells of the first.
+#: The error of libyaml, from 0.2.6 on, for more than a thousand levels, which it raises before the first event.
 _TOO_DEEP = "exceeded maximum nesting depth"
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -57,7 +57,7 @@ _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 @dataclass(frozen=True)
 class Document:
-    """The value of a file, the line of every path in it (``("cases", 3, "id")`` → 57), and where each scalar is.
+    """The value of a file, the line of every path in it (``("cases", 3, "id")`` → 57), and the place of each scalar.
 
     ``spans`` are character ranges in the text, quotes included.
     """
@@ -70,7 +70,7 @@ class Document:
     """Whether a string in it may have the byte-safe form (PROTO-2)."""
 
     def error(self, path: KeyPath, message: str) -> DataError:
-        """Make the error that names the file, the line and the key of a path; a missing key is named by its parent."""
+        """Build an error with the file, the line and the key of a path; a missing key has the line of its parent."""
         known = path
         while known and known not in self.lines:
             known = known[:-1]
@@ -78,20 +78,20 @@ class Document:
 
 
 def read_yaml(file: Path, name: str = "") -> Document:
-    """Read one file; ``name`` is how errors call it.
+    """Read one file; ``name`` is its name in errors.
 
     Raises:
-        DataError: with file, line and key.
+        DataError: it is not valid; the error has file, line and key.
     """
     name = name or str(file)
     return parse_yaml(read_bounded(file, name, LARGEST), name)
 
 
 def parse_yaml(text: str, name: str) -> Document:
-    """Read a text; ``name`` is how errors call it.
+    """Parse a text; ``name`` is its name in errors.
 
     Raises:
-        DataError: with file, line and key.
+        DataError: it is not valid; the error has file, line and key.
 
     >>> parse_yaml("a: ['b']", "x.yaml").spans
     {('a', 0): (4, 7)}
@@ -104,7 +104,7 @@ def parse_yaml(text: str, name: str) -> Document:
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else None
         if error.problem == _TOO_DEEP:
-            raise DataError(f"is nested more than {DEEPEST} deep", name, line) from None
+            raise DataError(f"is nested more than {DEEPEST} levels deep", name, line) from None
         raise DataError(f"is not YAML: {error.problem}", name, line) from None
     except yaml.YAMLError as error:
         raise DataError(f"is not YAML: {error}", name) from None
@@ -116,7 +116,7 @@ def plain_value(text: str) -> str | float | bool | None:
     """Return the value of an unquoted scalar.
 
     Raises:
-        ValueError: it means different things in YAML, or is a number out of all bounds; the message says so.
+        ValueError: its meaning depends on the version of YAML, or it is a number out of bounds; the message says so.
 
     >>> plain_value("word"), plain_value("1.5"), plain_value("null")
     ('word', 1.5, None)
@@ -139,14 +139,14 @@ def _number(text: str) -> float:
         raise ValueError(f"is a number of more than {LONGEST} digits")
     number = float(text) if "." in text else int(text)
     if number in (math.inf, -math.inf):
-        raise ValueError(f"{text} is beyond every double")
+        raise ValueError(f"{text} is beyond the range of a double")
     if isinstance(number, int) and abs(number) >= 2**53:
-        raise ValueError(f"{text} is beyond 2^53 - 1, and so in no message (PROTO-7)")
+        raise ValueError(f"{text} is beyond 2^53 - 1, so no message can contain it (PROTO-7)")
     return number
 
 
 def format_path(path: KeyPath) -> str:
-    """Return a path as people write it.
+    """Return a path in the usual notation.
 
     >>> format_path(("cases", 3, "id"))
     'cases[3].id'
@@ -160,11 +160,11 @@ def _refuse_hidden(text: str, name: str) -> None:
         start = min(map(text.index, hidden))
         line, number = text.count("\n", 0, start) + 1, ord(text[start])
         escape = f"\\u{number:04X}" if number < 0x10000 else f"\\U{number:08X}"
-        raise DataError(f"holds a character that nobody can see; write it as {escape} in double quotes", name, line)
+        raise DataError(f"contains an invisible character; write it as {escape} in double quotes", name, line)
 
 
 class _Reader:
-    """Turns YAML's events into values; holds what every level needs."""
+    """Converts YAML's events to values; it holds the state that every level needs."""
 
     def __init__(
         self,
@@ -197,7 +197,7 @@ class _Reader:
         if isinstance(event, yaml.AliasEvent):
             raise self.error(event, path, "is an alias; write the value out")
         if getattr(event, "anchor", None) is not None:
-            raise self.error(event, path, "has an anchor; leave it out, for nothing may refer to it")
+            raise self.error(event, path, "has an anchor; leave it out, because nothing may refer to it")
         tag = getattr(event, "tag", None)
         if tag is not None:
             raise self.error(event, path, f"has the tag {tag}; write plain values")
@@ -205,7 +205,7 @@ class _Reader:
             self.spans[path] = _span(event)
             return self.scalar(event, path)
         if len(path) > DEEPEST:
-            raise self.error(event, path[:3], f"is nested more than {DEEPEST} deep")
+            raise self.error(event, path[:3], f"is nested more than {DEEPEST} levels deep")
         return self.sequence(path) if isinstance(event, yaml.SequenceStartEvent) else self.mapping(path)
 
     def sequence(self, path: KeyPath) -> list[Any]:
@@ -221,7 +221,7 @@ class _Reader:
             if not isinstance(key, str):
                 raise self.error(event, path, "has a key that is not a string; put it in quotes")
             if key in values:
-                raise self.error(event, (*path, key), "is there twice; keep one")
+                raise self.error(event, (*path, key), "appears twice; keep one")
             values[key] = self.value(next(self.events), (*path, key))
         return values
 

@@ -1,8 +1,8 @@
-"""The texts of unknown tokens under each option of ``unknown_token_text``: what ``surface_tokens`` of a fixture means.
+"""The texts of unknown tokens for each option of ``unknown_token_text``, from ``surface_tokens`` in a fixture.
 
-An encoding of a fixture lists its ``tokens``, where an unknown token is the entry of the vocabulary. ``surface_tokens``
-lists them again with the characters that each unknown token stands for. The loader makes ordinary outcomes of the two,
-one for each option (ENC-9).
+An encoding in a fixture lists its ``tokens``, where an unknown token is the entry of the vocabulary. ``surface_tokens``
+lists them again with the characters that each unknown token represents. The loader builds ordinary outcomes from the
+two, one for each option (ENC-9).
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ CHOICE, KEY = "unknown_token_text", "surface_tokens"
 
 
 def has_surfaces(result: Any) -> bool:
-    """Say whether a result has an encoding with ``surface_tokens``."""
+    """Return whether a result has an encoding with ``surface_tokens``."""
     if isinstance(result, Mapping):
         return KEY in result or any(has_surfaces(value) for value in result.values())
     return isinstance(result, list) and any(has_surfaces(value) for value in result)
 
 
 def entries(result: Any) -> Any:
-    """Return a result with the entries of the vocabulary as the texts of unknown tokens."""
+    """Return a result in which unknown tokens have the entries of the vocabulary as texts."""
     if isinstance(result, Mapping):
         return {key: entries(value) for key, value in result.items() if key != KEY}
     return [entries(value) for value in result] if isinstance(result, list) else result
 
 
 def surfaces(result: Any) -> Any:
-    """Return a result with what unknown tokens stand for as their texts.
+    """Return a result in which unknown tokens have the characters that they represent as texts.
 
     >>> surfaces({"tokens": ["a", "<unk>"], "surface_tokens": ["a", "x"], "ids": [1, 0]})
     {'tokens': ['a', 'x'], 'ids': [1, 0]}
@@ -41,7 +41,7 @@ def surfaces(result: Any) -> Any:
 
 
 def by_option(outcome: Mapping[str, Any], family: str | None) -> Mapping[str, Any]:
-    """Return an outcome with an answer for each option, wherever it has ``surface_tokens``.
+    """Return an outcome with an answer for each option wherever it has ``surface_tokens``.
 
     >>> by_option({"expect": {"tokens": ["?"], "surface_tokens": ["x"]}}, "unigram")["by_choice"][CHOICE]["surface"]
     {'expect': {'tokens': ['x']}}

@@ -1,13 +1,13 @@
-"""Sweeps: digests of what a tokenizer makes of every entry of its vocabulary, because no pack has room for all texts.
+"""Sweeps: digests of a tokenizer's results for every entry of its vocabulary, because no pack has room for all texts.
 
-A pack of some hundred lines cannot touch 128,000 entries, but anyone who ports a tokenizer has its vocabulary. Text *i*
-is what the id *i* alone is decoded to, special tokens too, if that is not empty and has no U+FFFD. There are three
-digests of every 64 ids: of the texts, of the ids that the texts are encoded to, and of the ids of text *i* followed by
-text *i·step mod size*, where both are. So a wrong decoder is distinguished from a wrong encoder, and tokens occur next
-to each other.
+A pack of some hundred lines cannot cover 128,000 entries, but anyone who ports a tokenizer has its vocabulary. Text *i*
+is the decoded text of the id *i* alone, including special tokens, if it is not empty and has no U+FFFD. There are three
+digests for every 64 ids: of the texts, of the ids to which the texts are encoded, and of the ids of text *i* followed
+by text *i·step mod size*, if both exist. So a wrong decoder can be told from a wrong encoder, and tokens occur next to
+each other.
 
 A digest is 16 bits of FNV-1a in 32 bits, the upper half xor the lower one, because the lower bits of FNV do not depend
-on the upper ones. It is of each text's UTF-8 bytes and a zero byte, or of each id's four little-endian bytes and
+on the upper ones. The input is each text's UTF-8 bytes and a zero byte, or each id's four little-endian bytes, with
 ``ff ff ff ff`` at the end of a text.
 """
 
@@ -21,22 +21,22 @@ from typing import Any
 from tokspec.base.errors import DataError
 from tokspec.base.json_values import SURROGATE
 
-#: How many ids a digest is of.
+#: How many ids a digest covers.
 BLOCK = 64
 
-#: What replaces the digest of a block on which two makers did not agree.
+#: The placeholder for the digest of a block on which two makers did not agree.
 LEFT_OUT = "...."
 
-#: The three digests, and how the cases of each are called.
+#: The names of the three digests, which are also in the ids of their cases.
 PARTS = ("texts", "ids", "pairs")
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """The digests of a tokenizer; ``size`` is its highest id and 1, ``step`` is coprime to that.
+    """The digests of a tokenizer; ``size`` is its highest id plus 1, and ``step`` is coprime to it.
 
-    ``options`` are those of every encoding: ``add_special_tokens`` is false where a post-processor adds something.
-    Each of the others has four hexadecimal digits for every 64 ids.
+    ``options`` apply to every encoding: ``add_special_tokens`` is false if a post-processor adds something. Each of the
+    other fields has four hexadecimal digits for every 64 ids.
     """
 
     size: int
@@ -48,11 +48,11 @@ class Sweep:
 
     @property
     def blocks(self) -> int:
-        """How many blocks there are."""
+        """The number of blocks."""
         return -(-self.size // BLOCK)
 
     def digest(self, part: str, block: int) -> str:
-        """Return what is due for a block."""
+        """Return the expected digest of a block."""
         digits: str = getattr(self, part)
         return digits[4 * block : 4 * block + 4]
 
@@ -78,7 +78,7 @@ def read_sweep(value: Mapping[str, Any]) -> Sweep:
 
 
 def step_for(size: int) -> int:
-    """Return the step of a new sweep: some way into the vocabulary, and coprime to its size.
+    """Return the step of a new sweep: far enough into the vocabulary, and coprime to its size.
 
     >>> step_for(50257), step_for(128256)
     (31061, 79265)
@@ -90,11 +90,11 @@ def step_for(size: int) -> int:
 
 
 def sweep_of(texts: Sequence[str], step: int) -> dict[int, tuple[str, str]]:
-    """Return the two texts of each id: what it is decoded to, and that followed by the text of another id, if any.
+    """Return the two texts of each id: its decoded text, and this followed by the text of another id, if any.
 
     Args:
-        texts: what each id is decoded to; empty for an id that does not exist.
-        step: from one id to the other.
+        texts: the decoded text of each id; empty for an id that does not exist.
+        step: the step from one id to the other.
 
     >>> sweep_of(["a", "", "b"], 2)
     {0: ('a', 'aa'), 2: ('b', '')}
@@ -109,7 +109,7 @@ def sweep_of(texts: Sequence[str], step: int) -> dict[int, tuple[str, str]]:
 
 
 def is_swept(text: str) -> bool:
-    """Whether what an id is decoded to is a text of a sweep.
+    """Return whether the decoded text of an id is part of a sweep.
 
     >>> is_swept("bug"), is_swept(""), is_swept("b\ufffd")
     (True, False, False)
@@ -143,7 +143,7 @@ def _fnv(data: bytes) -> str:
 
 
 def blocks_of(ids: Sequence[int]) -> Iterator[tuple[int, list[int]]]:
-    """Cut ids, in order, into blocks, each with its number.
+    """Split ids, in order, into blocks, each with its number.
 
     >>> [*blocks_of([1, 63, 64, 200])]
     [(0, [1, 63]), (1, [64]), (3, [200])]

@@ -1,7 +1,7 @@
-"""Writing a case that a machine found into its own file, as the strict loader reads it.
+"""Writing a case that a machine found to its own file, in the form that the strict loader reads.
 
-What is written is read first, alone, by that loader. Nobody has verified it: its tags and its reason say so, until a
-person writes there what is right.
+Before a case is written, that loader reads it by itself. Nobody has verified the case: its tags and its reason say so,
+until a person writes there what is right.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from tokspec.base.files import write_whole
 from tokspec.suite.fixtures import load_suite
 from tokspec.suite.specification import load_specification
 
-#: What is written where a person is to say how the right answer was found.
+#: The text where a person should say how the right answer was found.
 UNVERIFIED = "unverified: the answer is the oracle's; work it out, and say here how"
 
 
 @dataclass(frozen=True)
 class FoundCase:
-    """A case as it is found. ``about`` and ``source`` are sentences; ``outcome`` has ``expect``, ``error`` …"""
+    """A case that was found. ``about`` and ``source`` are sentences; ``outcome`` has ``expect``, ``error`` …"""
 
     id: str
     about: str
@@ -40,12 +40,12 @@ class FoundCase:
 
 
 def by_choice(outcome: Callable[[Mapping[str, str]], Mapping[str, Any]]) -> Mapping[str, Any]:
-    """Return what is right under the usual choices, or under every option of those on which that depends.
+    """Return the right outcome for the default options, or for every option of the choices on which it depends.
 
-    A choice matters if another option of it alone changes the outcome; those that matter are then taken together.
+    A choice matters if changing its option alone changes the outcome; the choices that matter are then combined.
 
     Args:
-        outcome: of the choices that it is given.
+        outcome: returns the outcome for the given choices.
     """
     specification = load_specification()
     usual = specification.defaults()
@@ -66,7 +66,7 @@ def by_choice(outcome: Callable[[Mapping[str, str]], Mapping[str, Any]]) -> Mapp
 
 
 def write_case(case: FoundCase, folder: Path) -> Path:
-    """Write a case into a folder, which is made if need be, and return the file.
+    """Write a case to a folder, which is created if necessary, and return the file.
 
     Raises:
         FileExistsError: it is there already; a person may have worked on it.
@@ -84,7 +84,7 @@ def write_case(case: FoundCase, folder: Path) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise DataError(f"cannot be made: {error.strerror}", str(folder)) from None
+        raise DataError(f"cannot be created: {error.strerror}", str(folder)) from None
     write_whole(file, text)
     return file
 
@@ -113,7 +113,7 @@ def _write(case: FoundCase) -> str:
 
 
 def _outcome(outcome: Mapping[str, Any], indent: str) -> Iterator[str]:
-    """Write an outcome, the options of a choice one below the other."""
+    """Write an outcome, with one option of a choice below the other."""
     ((key, value),) = outcome.items()
     if key != "by_choice":
         yield f"{indent}{key}: {write_value(value)}"
@@ -144,7 +144,7 @@ def write_value(value: Any) -> str:
     return compact(value)
 
 
-#: What YAML, of one version or another, reads as no text.
+#: Words that some version of YAML does not read as text.
 _WORDS = {"y", "n", "yes", "no", "on", "off", "true", "false", "null"}
 
 
@@ -158,7 +158,7 @@ def _hex(text: str) -> str:
 
 
 def _rows(rows: Sequence[Any]) -> str:
-    """Write tokens; what is listed again is written as bytes, because the schema wants items that differ."""
+    """Write tokens; a repeated token is written as bytes, because the schema requires distinct items."""
     seen = set[str]()
     written = []
     for row in rows:

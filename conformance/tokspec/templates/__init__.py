@@ -1,4 +1,4 @@
-"""Adapters to begin with, one for each language: files to copy, and how they are built and run."""
+"""Templates of adapters, one for each language: files to copy, and how they are built and run."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _FOLDER = Path(__file__).resolve().parent
 
 @dataclass(frozen=True)
 class Template:
-    """An adapter that works as it is and offers nothing.
+    """An adapter that works unchanged, and offers no operation.
 
-    ``files`` are paths within ``folder``, the first the one that its author edits; ``marker`` precedes the operation
-    that is shown but not offered; ``build`` is empty where nothing is built; ``target`` names the adapter.
+    ``files`` are paths within ``folder``, starting with the one that the author edits; ``marker`` precedes the
+    operation that is shown but not offered; ``build`` is empty if nothing is built; ``target`` names the adapter.
     """
 
     language: str
@@ -30,7 +30,7 @@ class Template:
     library: str
 
     def commands(self) -> list[tuple[str, str]]:
-        """Return each command to run in the adapter's folder, in order, with what it does.
+        """Return the commands to run in the adapter's folder, in order, each with its purpose.
 
         >>> TEMPLATES["c"].commands()[0]
         ('cc -std=c99 -O2 -o adapter *.c', 'build the adapter')
@@ -71,7 +71,7 @@ class Template:
 
 
 def _quoted(value: str) -> str:
-    """Quote as people do; no target has a quotation mark in it.
+    """Quote a value as people do; no target contains a quotation mark.
 
     >>> _quoted("node adapter.mjs")
     '"node adapter.mjs"'

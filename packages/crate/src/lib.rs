@@ -100,7 +100,7 @@ fn judge_all<A: Adapter>(adapter: &A, bundle: Value, known_failures: &str) -> Co
     let ids: HashSet<&str> = list(&bundle["cases"]).iter().map(|case| text(&case["id"])).collect();
     let listed = known.entries.keys().chain(known.unsupported.iter().flatten());
     let stale = listed.filter(|id| !ids.contains(id.as_str()));
-    problems.extend(stale.map(|id| format!("{id} is listed, and is no case of the suite")));
+    problems.extend(stale.map(|id| format!("{id} is listed, but is not a case of the suite")));
     let unknown =
         list(&judge.session.hello["operations"]).iter().filter(|name| !list(&bundle["operations"]).contains(name));
     problems.extend(unknown.map(|name| format!("{} is not an operation", text(name))));

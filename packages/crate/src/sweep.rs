@@ -15,7 +15,7 @@ fn why(part: &str, first: u64, last: u64) -> String {
     match part {
         "texts" => format!("each of the ids {first} to {last}, decoded alone"),
         "ids" => format!("the texts of the ids {first} to {last}; most come back as one id"),
-        _ => format!("the texts of the ids {first} to {last}, each with another behind it; most come back as two ids"),
+        _ => format!("the texts of the ids {first} to {last}, each with another after it; most come back as two ids"),
     }
 }
 

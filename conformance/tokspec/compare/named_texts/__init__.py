@@ -1,7 +1,7 @@
-"""The suite's own texts: short, named, written for it, and as different from each other as texts come.
+"""The suite's own texts: short, named, written for the suite, and as varied as possible.
 
-They are for what needs texts rather than cases: real vocabularies, comparisons, measurements. Each file here is a
-category. Whatever a reader could not see, or an editor might change, is written there as an escape.
+They are used where texts are needed rather than cases: with real vocabularies, comparisons and measurements. Each file
+here is a category. Characters that a reader cannot see, or an editor might change, are written as escapes.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["NamedText", "load_texts", "texts_folder"]
 
 @dataclass(frozen=True)
 class NamedText:
-    """A text, the category that it belongs to, and what it is called there.
+    """A text, the category that it belongs to, and its name there.
 
     >>> NamedText("white_space", "tab", "a\\tb").id
     'white_space/tab'
@@ -29,7 +29,7 @@ class NamedText:
 
     @property
     def id(self) -> str:
-        """What it is called among all texts."""
+        """The name of the text among all texts."""
         return f"{self.category}/{self.name}"
 
 
@@ -43,10 +43,10 @@ def texts_folder() -> Path:
 
 
 def load_texts(folder: Path | None = None) -> tuple[NamedText, ...]:
-    """Read every text of a folder, by category and then as each file has them; the suite's own where none is given.
+    """Read all texts of a folder (the suite's own unless given), by category and in the order of each file.
 
     Raises:
-        DataError: with file, line and key.
+        DataError: a file is wrong; the error has file, line and key.
 
     >>> load_texts()[0]
     NamedText(category='addresses', name='plain', text='https://www.example.org/')
@@ -57,7 +57,7 @@ def load_texts(folder: Path | None = None) -> tuple[NamedText, ...]:
 
 def _category(document: Document, category: str) -> list[NamedText]:
     if not isinstance(document.value, dict):
-        raise document.error((), "is no object of names to texts")
+        raise document.error((), "is not an object that maps names to texts")
     return [NamedText(category, name, _text(document, name, value)) for name, value in document.value.items()]
 
 

@@ -1,9 +1,9 @@
 """``tokenizer.json``: the object that Hugging Face tokenizers save and that many ports load, written and read.
 
-``components`` is the table of what it is made of, ``models`` reads and writes models and added tokens, ``fields`` has
-what both are made of.
+``components`` is the table of its components, ``models`` reads and writes models and added tokens, and ``fields`` has
+what both are built from.
 
-A file has to have a model. A model without a type, which has stages only, is written with a BPE model of one token, or
+A file has to have a model. A model without a type, which has only stages, is written with a BPE model of one token, or
 of its added tokens, which no stage looks at. An untrained model is written with an empty vocabulary.
 
 It cannot express, and the writer refuses as ``unsupported``:
@@ -12,24 +12,24 @@ It cannot express, and the writer refuses as ``unsupported``:
 * an added token that has no id and is not in the vocabulary, and a Unigram model's unknown token that is not in it;
 * a Unigram model with a frequency of 0, whose logarithm is not a number.
 
-Whether a decoder of metaspaces keeps the space at the start of the text is not in the file but for its scheme: the
-writer takes what the library itself writes (the choice ``metaspace_leading_space``). tokenizers itself numbers added
+Whether a metaspace decoder keeps the space at the start of the text is not in the file, except by its scheme: the
+writer does what the library itself does (the choice ``metaspace_leading_space``). tokenizers itself numbers added
 tokens outside the vocabulary from its size on, whatever the file says.
 
 ``tokenizer.json-legacy`` is the object as the library wrote and read it before 0.20, and as many ports still know it.
 There are two differences: a merge is one string, its tokens with a space between them, and a metaspace says
-``add_prefix_space`` in addition to the scheme that versions since 0.15 know. It cannot express, besides what the newer
-cannot:
+``add_prefix_space`` in addition to the scheme that versions since 0.15 know. In addition to what the newer format
+cannot express, it cannot express:
 
 * a merge of a token with a space in it, and one that begins with ``#version``, which loaders skip;
 * a metaspace that puts its replacement at the start of the input only, or does not split.
 
-The reader takes both schemas. It accounts for every key: it takes the key over, or the key's value changes nothing. It
-refuses, and names, what the specification does not cover. Reading back what the suite wrote gives the same model, but
-for this: frequencies are logarithms then; a BPE model with an unknown token says whether it fuses several; tokens with
-ids and special tokens are in the order of their ids; special tokens are ``added_tokens`` unless all added tokens can be
-listed by their contents alone; a model without a type is a BPE model of one token, or of its added tokens; and an
-untrained model has no unknown token if it is Unigram.
+The reader accepts both schemas. It accounts for every key: it reads the key, or the key's value changes nothing. It
+refuses, and names, keys and values that the specification does not cover. Reading back a file that the suite wrote
+gives the same model, with these exceptions: frequencies become logarithms; a BPE model with an unknown token says
+whether it fuses several; tokens with ids and special tokens are in the order of their ids; special tokens are
+``added_tokens`` unless all added tokens can be listed by their contents alone; a model without a type is a BPE model of
+one token, or of its added tokens; and an untrained model has no unknown token if it is Unigram.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ __all__ = ["read", "write", "write_legacy"]
 FORMAT = "tokenizer.json"
 Part: TypeAlias = Mapping[str, Any]
 
-#: The parts of a file that have a form of their own, each of which may be null or missing.
+#: The parts of a file that have their own form; each may be null or missing.
 _PARTS: Mapping[str, Form] = {
     "truncation": optional(object_of(TRUNCATION)),
     "padding": optional(object_of(PADDING)),
@@ -103,7 +103,7 @@ def _legacy_merge(left: str, right: str) -> str:
 
 
 def _legacy(value: Any) -> Any:
-    """Write every metaspace in a part, at any depth, as older versions have it."""
+    """Write every metaspace in a part, at any depth, in the form of older versions."""
     if isinstance(value, list):
         return [_legacy(member) for member in value]
     if not isinstance(value, dict):
@@ -114,7 +114,7 @@ def _legacy(value: Any) -> Any:
 
 
 def _legacy_metaspace(part: dict[str, Any]) -> dict[str, Any]:
-    """Write what the oldest versions read as well as what later ones do; a version ignores what it does not know."""
+    """Write the keys of the oldest versions and of later ones, because a version ignores keys that it does not know."""
     return {**part, "add_prefix_space": part["prepend_scheme"] != "never"}
 
 
@@ -122,7 +122,7 @@ def read(content: Any) -> dict[str, Any]:
     """Read the object of a ``tokenizer.json``.
 
     Raises:
-        DataError: with the key of what is not covered or contradicts itself.
+        DataError: a value is not covered or contradicts itself; the error has its key.
 
     >>> read({"model": {"type": "BPE", "vocab": {"u": 0, "g": 1, "ug": 2}, "merges": ["u g"]}})
     {'type': 'bpe', 'vocabulary': ['u', 'g', 'ug'], 'merges': [['u', 'g']]}

@@ -1,7 +1,7 @@
 """The components of a ``tokenizer.json``, read and written by the table of components.
 
-The names are those of the enums of tokenizers. Here is what the file has beyond the table: how each form is written,
-keys that say nothing, and what versions before 0.15 wrote differently.
+The names are those of the enums of tokenizers. This module has the details of the file that are not in the table: how
+each form is written, keys without effect, and what versions before 0.15 wrote differently.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ from tokspec.suite.components import Component as Row
 
 
 def _names(options: Sequence[str]) -> Form:
-    """Make the form of names that the file writes in camel case.
+    """Build the form of names that the file writes in camel case.
 
     >>> _names(("merged_with_next",)).read("MergedWithNext", "behavior")
     'merged_with_next'
@@ -61,7 +61,7 @@ def _names(options: Sequence[str]) -> Form:
 
 
 def _finish_metaspace(part: Mapping[str, Any], found: dict[str, Any], key: str) -> dict[str, Any]:
-    """Take the scheme of older versions, which said only whether the replacement is put before a text."""
+    """Read the scheme of older versions, which said only whether the replacement is put before a text."""
     before = part.get("add_prefix_space")
     if before is None:
         return found
@@ -110,15 +110,17 @@ _INSERTED = Component(
 
 
 def _read_inserted(value: Any, key: str) -> list[dict[str, Any]]:
-    """Read what a template's names stand for: an object in the file, whose members say their names again."""
+    """Read the definitions of a template's names: an object in the file, whose members repeat their names."""
     found = []
     for name, member in object_at(value, key).items():
         here = at(key, name)
         inserted = read_component(_INSERTED, object_at(member, here), here)
         if inserted["name"] != name:
-            raise wrong(f"is {show(inserted['name'])}, and its key is {show(name)}", at(here, "id"))
+            raise wrong(f"is {show(inserted['name'])}, but its key is {show(name)}", at(here, "id"))
         if len(inserted["ids"]) != len(inserted["tokens"]):
-            raise wrong(f"are {len(inserted['tokens'])}, and ids are {len(inserted['ids'])}", at(here, "tokens"))
+            raise wrong(
+                f"has {len(inserted['tokens'])} entries, but ids has {len(inserted['ids'])}", at(here, "tokens")
+            )
         found.append(inserted)
     return found
 
@@ -128,7 +130,7 @@ def _write_inserted(inserted: list[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _finish_template(part: Mapping[str, Any], found: dict[str, Any], key: str) -> dict[str, Any]:
-    """Refuse names that stand for nothing, where tokenizers ends, and texts that are not there or forgotten."""
+    """Refuse undefined names, at which tokenizers ends, and templates whose texts are missing or don't exist."""
     names = {inserted["name"] for inserted in found["special_tokens"]}
     for template in ("single", "pair"):
         for index, item in enumerate(found[template]):
@@ -157,7 +159,7 @@ _FIXED = single([("Fixed", "fixed", COUNT)])
 
 _SCHEMES = one_of({name: name for name in SCHEME.options})
 
-#: How the forms of the table of components are written in the file.
+#: The forms in the file, by the names of forms in the table of components.
 _FORMS: Mapping[str, Form] = {
     "flag": BOOLEAN,
     "flag_or_null": optional(BOOLEAN),
@@ -178,9 +180,9 @@ _FORMS: Mapping[str, Form] = {
     "inserted": Form(_read_inserted, _write_inserted),
 }
 
-#: Parameters whose form in the file is another than that of their kind.
+#: Parameters whose form in the file differs from the usual form of their kind.
 _ODD_FORMS: Mapping[str, Form] = {
-    # To decode, it matters only whether there is a scheme, so that is all that is read.
+    # For decoding, only whether there is a scheme matters, so nothing else is read.
     "decoder/metaspace/prepend_scheme": replace(
         one_of({"always": "always", "first": "always", "never": "never"}), write=_SCHEMES.write
     ),
@@ -188,7 +190,7 @@ _ODD_FORMS: Mapping[str, Form] = {
     "padding/pad_to_multiple_of": Form(lambda value, key: optional(COUNT).read(value, key) or None),
 }
 
-#: What a file means that does not have a key, because versions that wrote it did not know it.
+#: The meaning of a missing key, which the versions that wrote the file did not know.
 _ABSENT: Mapping[str, Any] = {
     "normalizer/bert/strip_accents": None,
     "pre_tokenizer/byte_level/use_regex": True,
@@ -204,12 +206,12 @@ _ABSENT: Mapping[str, Any] = {
 
 _METASPACE_LEGACY = ("add_prefix_space", "str_rep")
 
-#: What the file has of a component beyond its parameters.
+#: The keys that a component has in the file in addition to its parameters.
 _ODD: Mapping[str, Mapping[str, Any]] = {
     # The trimming of offsets belongs to the post-processor of this name.
     "pre_tokenizer/byte_level": {"silent": {"trim_offsets": False}},
     "pre_tokenizer/metaspace": {"ignored": _METASPACE_LEGACY, "finish": _finish_metaspace},
-    # What a decoder of this name does depends on none of its keys.
+    # None of the keys of the decoder with this name has an effect.
     "decoder/byte_level": {"silent": {"add_prefix_space": False, "trim_offsets": False, "use_regex": True}},
     "decoder/metaspace": {
         "silent": {"split": True},
@@ -217,7 +219,7 @@ _ODD: Mapping[str, Mapping[str, Any]] = {
         "finish": _finish_metaspace_decoder,
     },
     "post_processor/template": {
-        # A published file, whose processor was a ByteLevel once, still has the keys of that.
+        # A published file whose processor was once a ByteLevel still has its keys.
         "ignored": ("add_prefix_space", "trim_offsets", "use_regex"),
         "finish": _finish_template,
     },

@@ -1,8 +1,8 @@
-"""How a part of a ``tokenizer.json`` and the same part of the fixtures are made of each other, by one table for both.
+"""Conversion between a part of a ``tokenizer.json`` and the same part of the fixtures, both ways by one table.
 
-A :class:`Component` is a part of one type, a :class:`Field` one of its keys, a :class:`Form` what its value is. Reading
-accounts for every key: it is a field, it says nothing, or it is refused and named. A key without which tokenizers does
-not load a file has to be there.
+A :class:`Component` is a part of one type, a :class:`Field` one of its keys, a :class:`Form` the form of its value.
+Reading accounts for every key: it is a field, it has no effect, or it is refused and named. A key without which
+tokenizers does not load a file has to be present.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from tokspec.base.errors import DataError
 
 FORMAT = "tokenizer.json"
 
-#: Marks a value that is not there, where None is a value.
+#: Marks a missing value where None is a value.
 NOTHING: Any = object()
 
 
 @dataclass(frozen=True)
 class Form:
-    """What a value is: ``read`` takes it with its key, which an error names; ``write`` is the way back.
+    """The form of a value: ``read`` takes a value with its key, which an error names; ``write`` is the inverse.
 
-    ``values`` are all that it can be, as in the file, with what they are in the fixtures; nothing if they are many.
+    ``values`` maps all possible values in the file to those in the fixtures; it is empty if there are many.
     """
 
     read: Callable[[Any, str], Any]
@@ -39,7 +39,7 @@ class Form:
 class Field:
     """A key in the file, its name in the fixtures, and its form.
 
-    ``absent`` is the value of the fixtures if the file has no such key; without one the key has to be there.
+    ``absent`` is the value of the fixtures if the file has no such key; without one, the key has to be present.
     ``unsaid`` is the value that the fixtures do not write.
     """
 
@@ -54,8 +54,8 @@ class Field:
 class Component:
     """A part of one type, by its name in the file and in the fixtures.
 
-    ``silent`` are keys that say nothing, with what is written; ``ignored`` are such keys that are only read. ``finish``
-    takes what the file has, what was read of it, and the key.
+    ``silent`` are keys without effect, with the values that are written; ``ignored`` are such keys that are only read.
+    ``finish`` takes the part in the file, the result of reading it, and the key, and returns the final result.
     """
 
     theirs: str
@@ -68,16 +68,16 @@ class Component:
 
 @dataclass(frozen=True)
 class Kinds:
-    """The components that one place can have."""
+    """The components that are possible in one place."""
 
     components: tuple[Component, ...]
 
 
 def read_part(kinds: Kinds, part: Any, key: str) -> dict[str, Any]:
-    """Read a part that says its type.
+    """Read a part that states its type.
 
     Raises:
-        DataError: with the key of what is wrong, or is not covered.
+        DataError: a value is wrong or not covered; the error has its key.
 
     >>> read_part(Kinds((Component("NFC", "nfc"),)), {"type": "NFC"}, "normalizer")
     {'type': 'nfc'}
@@ -137,12 +137,12 @@ def write_component(component: Component, part: Mapping[str, Any]) -> dict[str, 
 
 
 def part(kinds: Callable[[], Kinds]) -> Form:
-    """Make the form of a part that says its type; the table may refer to itself."""
+    """Build the form of a part that states its type; the table may refer to itself."""
     return Form(lambda value, key: read_part(kinds(), value, key), lambda value: write_part(kinds(), value))
 
 
 def object_of(component: Component) -> Form:
-    """Make the form of an object that is always of one component, and says no type."""
+    """Build the form of an object that is always the same component, and states no type."""
     return Form(
         lambda value, key: read_component(component, object_at(value, key), key),
         lambda value: write_component(component, value),
@@ -150,12 +150,12 @@ def object_of(component: Component) -> Form:
 
 
 def wrong(message: str, key: str) -> DataError:
-    """Make the error that says what is wrong with a key."""
+    """Build the error that says what is wrong with a key."""
     return DataError(message, FORMAT, key=key)
 
 
 def at(key: str, name: str) -> str:
-    """Return the key of what an object has under a name.
+    """Return the key of an object's member.
 
     >>> at("model", "vocab"), at("", "model"), at("model", "a\\n")
     ('model.vocab', 'model', 'model.a\\\\u000a')
@@ -174,14 +174,14 @@ def show(value: Any) -> str:
 
 
 def object_at(value: Any, key: str) -> Mapping[str, Any]:
-    """Return a value that has to be an object."""
+    """Return a value, or refuse it if it is not an object."""
     if not isinstance(value, Mapping):
-        raise wrong("is no object", key)
+        raise wrong("is not an object", key)
     return value
 
 
 def checked(what: str, is_one: Callable[[Any], bool], *values: Any) -> Form:
-    """Make the form of a value that stays unchanged."""
+    """Build the form of a value that stays unchanged."""
 
     def read(value: Any, key: str) -> Any:
         if not is_one(value):
@@ -202,13 +202,13 @@ BOOLEAN = checked("true or false", lambda value: type(value) is bool, False, Tru
 TEXT = checked("a string", lambda value: isinstance(value, str))
 CHARACTER = checked("one character", lambda value: isinstance(value, str) and len(value) == 1)
 BASE64 = checked("base64", _is_base64)
-#: Numbers are those that the library's types hold.
+#: The ranges of numbers are those of the library's types.
 ID = checked("an integer from 0 to 4294967295", lambda value: type(value) is int and 0 <= value < 2**32)
 COUNT = checked("an integer from 0 to 18446744073709551615", lambda value: type(value) is int and 0 <= value < 2**64)
 
 
 def optional(form: Form) -> Form:
-    """Make the form of a value that may be null."""
+    """Build the form of a value that may be null."""
     return Form(
         lambda value, key: None if value is None else form.read(value, key),
         lambda value: None if value is None else form.write(value),
@@ -217,7 +217,7 @@ def optional(form: Form) -> Form:
 
 
 def one_of(names: Mapping[str, str]) -> Form:
-    """Make the form of a value that is one of several names; of two that mean the same the first is written."""
+    """Build the form of a value that is one of several names; of two with the same meaning, the first is written."""
     ours = {name: theirs for theirs, name in reversed([*names.items()])}
 
     def read(value: Any, key: str) -> str:
@@ -229,18 +229,18 @@ def one_of(names: Mapping[str, str]) -> Form:
 
 
 def list_of(form: Form) -> Form:
-    """Make the form of a list."""
+    """Build the form of a list."""
 
     def read(value: Any, key: str) -> list[Any]:
         if not isinstance(value, list):
-            raise wrong("is no list", key)
+            raise wrong("is not a list", key)
         return [form.read(member, f"{key}[{index}]") for index, member in enumerate(value)]
 
     return Form(read, lambda value: [form.write(member) for member in value], form.values)
 
 
 def single(forms: Sequence[tuple[str, str, Form]]) -> Form:
-    """Make the form of an object with one key, whose name says what it is."""
+    """Build the form of an object with one key, whose name tells its kind."""
     theirs = {name: (ours, form) for name, ours, form in forms}
 
     def read(value: Any, key: str) -> dict[str, Any]:
@@ -271,5 +271,5 @@ TOKEN = Form(_read_token)
 
 
 def same(names: Iterable[str], form: Form) -> tuple[Field, ...]:
-    """Make the fields that have one form and are called the same in the file and in the fixtures."""
+    """Build the fields that have one form and the same name in the file and in the fixtures."""
     return tuple(Field(name, name, form) for name in names)

@@ -1,6 +1,6 @@
-"""The model in a ``tokenizer.json`` and its added tokens: what both say of tokens and their ids.
+"""The model in a ``tokenizer.json`` and its added tokens, which both define tokens and their ids.
 
-A model without a type is the first of BPE, WordPiece, WordLevel and Unigram that it can be, as for tokenizers.
+A model without a type is the first of BPE, WordPiece, WordLevel and Unigram that fits, as in tokenizers.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ from tokspec.formats.tokenizer_json.fields import (
 
 
 def _read_merges(value: Any, key: str) -> list[list[str]]:
-    """Take pairs, or their older form: strings with a space between the tokens, and perhaps a version among them."""
+    """Read merges: pairs, or in the older form strings with a space between the tokens, perhaps with a version line."""
     if not isinstance(value, list):
-        raise wrong("is no list", key)
+        raise wrong("is not a list", key)
     joined = bool(value) and isinstance(value[0], str)
     what = "two tokens with a space between them" if joined else "a pair of tokens"
     merges = []
@@ -57,7 +57,7 @@ def _read_merges(value: Any, key: str) -> list[list[str]]:
 def _read_weighted(value: Any, key: str) -> list[list[Any]]:
     """Read the tokens of a Unigram model with their logarithms."""
     if not isinstance(value, list):
-        raise wrong("is no list of pairs of a token and a logarithm", key)
+        raise wrong("is not a list of pairs of a token and a logarithm", key)
     for index, entry in enumerate(value):
         if not (isinstance(entry, list) and len(entry) == 2 and isinstance(entry[0], str) and is_weight(entry[1])):
             raise wrong(f"is {show(entry)}, which is not a pair of a token and a logarithm", f"{key}[{index}]")
@@ -109,10 +109,10 @@ MODELS = Kinds((_BPE, _WORDPIECE, _WORDLEVEL, _UNIGRAM))
 
 
 def read_model(part: Any) -> dict[str, Any]:
-    """Read the model; of one without tokens the vocabulary is left out, for it is not trained.
+    """Read the model; if it has no tokens, it is not trained, and the vocabulary is left out.
 
     Raises:
-        DataError: with the key.
+        DataError: a value is missing or wrong; the error has its key.
 
     >>> read_model({"vocab": {"u": 0, "g": 4}, "merges": ["u g"]})
     {'type': 'bpe', 'vocabulary': [['u', 0], ['g', 4]], 'merges': [['u', 'g']]}
@@ -121,14 +121,14 @@ def read_model(part: Any) -> dict[str, Any]:
     if found["type"] == "unigram":
         found = _named_unknown(found)
     if "unknown_token" not in found and found.get("fuse_unk") is False:
-        del found["fuse_unk"]  # nothing is there to fuse; with an unknown token silence would be a choice
+        del found["fuse_unk"]  # there is nothing to fuse; with an unknown token, leaving it out would be a choice
     if found.get("vocabulary") or found.get("tokens") or found.get("merges"):
         return found
     return {key: value for key, value in found.items() if key not in ("vocabulary", "merges", "tokens", "weights")}
 
 
 def _implied_type(part: Mapping[str, Any]) -> str:
-    """Return the type of a model that does not say it, by its vocabulary and the keys that each type has to have."""
+    """Return the type of a model that does not state it, by its vocabulary and the keys that each type requires."""
     if isinstance(part.get("vocab"), list):
         return "Unigram"
     for component in (_BPE, _WORDPIECE, _WORDLEVEL):
@@ -143,12 +143,12 @@ def _named_unknown(found: dict[str, Any]) -> dict[str, Any]:
     if unknown is None:
         return found
     if unknown >= len(tokens):
-        raise wrong(f"is {unknown}, which is no id of the {len(tokens)} tokens", "model.unk_id")
+        raise wrong(f"is {unknown}, which is not an id of the {len(tokens)} tokens", "model.unk_id")
     return {**found, "unknown_token": tokens[unknown][0]}
 
 
-#: The vocabulary of a file whose model is stages alone. The file has to have a model, and readers that take every file
-#: that people publish need not take one without a token; no stage looks at it.
+#: The vocabulary of a file whose model has only stages. The file has to have a model, and even a reader that loads
+#: every published file may refuse a model without a token; no stage looks at it.
 _STAGES_ALONE = {"<unk>": 0}
 
 
@@ -188,10 +188,10 @@ _SHORT = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": 
 
 
 def read_added_tokens(listed: Any, model: Mapping[str, Any]) -> dict[str, Any]:
-    """Read the added tokens: what of a model they are, its ``special_tokens`` or its ``added_tokens``.
+    """Read the added tokens, and return them as the ``special_tokens`` or the ``added_tokens`` of the model.
 
     Raises:
-        DataError: with the key.
+        DataError: a value is missing or wrong; the error has its key.
 
     >>> token = {"id": 0, "content": "<s>", **_SHORT}
     >>> read_added_tokens([token], {"type": "bpe", "vocabulary": ["<s>"]})
@@ -220,7 +220,7 @@ def read_added_tokens(listed: Any, model: Mapping[str, Any]) -> dict[str, Any]:
         keys[content] = key
         found.append(added)
         plain = all(added[flag] == value for flag, value in _SHORT.items())
-        # Without a vocabulary the special tokens are all that has an id.
+        # Without a vocabulary, only the special tokens have ids.
         short = short and plain and (content in ids if ids else id == index)
     if not found:
         return {}
@@ -228,7 +228,7 @@ def read_added_tokens(listed: Any, model: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def write_added_tokens(model: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Write the added tokens, in the order of their ids, in which tokenizers numbers those outside the vocabulary.
+    """Write the added tokens in the order of their ids, because tokenizers numbers those outside the vocabulary so.
 
     Raises:
         Unsupported: one has no id.

@@ -1,1 +1,1 @@
-"""Results to look at: a static site of the matrix, one file for a run, and badges."""
+"""Results as pages: a static site of the matrix, one file for a run, and badges."""

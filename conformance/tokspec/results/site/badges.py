@@ -1,4 +1,4 @@
-"""Badges: a picture and the JSON that badge services read, for what an implementation came to."""
+"""Badges: a picture, and JSON for badge services, with the result of an implementation."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any
 
 from tokspec.base.display import shorten, visible
 
-#: The colour of a badge by what the share of passing cases shows; the words say the same.
+#: The color of a badge by the share of passing cases; the text says the same.
 _COLOURS = {"all": "#1a7f4b", "most": "#4d7a16", "some": "#9a6700", "few": "#b3403a", "unasked": "#5c6370"}
 
 _LABEL = "tokspec"
 
 
 def badge_json(label: str, message: str, level: str) -> dict[str, Any]:
-    """Return what an endpoint of a badge service answers.
+    """Return the JSON that a badge service reads from an endpoint.
 
     >>> badge_json("tokspec", "623/648 asked", "most")["message"]
     '623/648 asked'
@@ -29,7 +29,7 @@ def badge_json(label: str, message: str, level: str) -> dict[str, Any]:
 
 
 def badge_svg(label: str, message: str, level: str) -> str:
-    """Return the picture; its text is its title too."""
+    """Return the picture as SVG; its text is also its title."""
     left, right = shorten(visible(label), 60), shorten(visible(message), 60)
     widths = [10 + round(6.6 * len(text)) for text in (left, right)]
     total = sum(widths)
@@ -46,5 +46,5 @@ def badge_svg(label: str, message: str, level: str) -> str:
 
 
 def _colour(level: str) -> str:
-    """Return the colour of a level; a badge is no paler where little was asked."""
+    """Return the color of a level; a badge is not paler if few cases were run."""
     return _COLOURS[level.removesuffix(" little")]

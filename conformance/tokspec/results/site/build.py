@@ -1,7 +1,7 @@
 """The static site of a matrix, and one file for a run.
 
-Every page is a file that opens from disk and asks for nothing from elsewhere. What implementations return is untrusted:
-it passes through :func:`tokspec.base.display.visible`, is cut to a size, and is escaped by the templates.
+Every page is a file that opens from disk and loads nothing from elsewhere. Text from implementations is untrusted: it
+passes through :func:`tokspec.base.display.visible`, is cut to a size, and is escaped by the templates.
 """
 
 from __future__ import annotations
@@ -57,14 +57,14 @@ from tokspec.suite.specification import load_specification
 
 _HERE = Path(__file__).parent
 
-#: What the manual says about a row of one's own.
+#: The page of the manual about adding an implementation.
 _ADD_PAGE = "docs/add-your-implementation.html"
 
 #: A case that the front page shows as an example: BPE merges in the order of ranks, not from left to right.
 _EXAMPLE = "bpe-toy-encode-bug"
 
 
-#: The letter of a verdict, by which two implementations are compared; any other is wrong.
+#: The letters of verdicts, by which two implementations are compared; any other verdict is wrong.
 _LETTERS = {Verdict.PASS: "p", Verdict.KNOWN_FAILURE: "f", Verdict.UNSUPPORTED: "u", Verdict.NOT_RUN: "u"}
 
 
@@ -77,18 +77,18 @@ def build_site(
     histories: Sequence[Mapping[str, Any]] = (),
     address: str = "",
 ) -> int:
-    """Write the pages of a matrix, and of what is recorded of models, into a folder, and return how many there are.
+    """Write the pages of a matrix and of recorded results into a folder, and return the number of pages.
 
-    Pages of other releases that are in the folder stay, and are linked.
+    Pages of other releases in the folder are kept and linked.
 
     Args:
-        rows: what each implementation came to.
+        rows: the result of each implementation.
         suite: the cases.
-        folder: where the pages go.
-        recorded: what libraries made of published tokenizers, by the name of the tokenizer.
-        libraries: what is recorded of those that are not among the rows; they have no pages.
-        histories: what the releases of implementations changed, as ``tokspec history --json`` writes it.
-        address: where the site will be; badges are shown from there.
+        folder: the folder for the pages.
+        recorded: the results of libraries with published tokenizers, by the name of the tokenizer.
+        libraries: recorded results of libraries that are not among the rows; they have no pages.
+        histories: the changes of implementations' releases, as ``tokspec history --json`` writes them.
+        address: the address of the site, from which badges are shown.
 
     Raises:
         DataError: a page cannot be written, or there is a link in the folder.
@@ -98,7 +98,7 @@ def build_site(
 
 
 def run_page(run: Run, title: str, command: str) -> str:
-    """Return one page for a run, with its style in it."""
+    """Return one page for a run, with the style sheet embedded."""
     view = run_view(run, command, KnownFailures(), "")
     css = (_HERE / "style.css").read_text("utf-8")
     return _render("implementation.html", title=title, view=view, root="", linked=False, inline=True, css=css)
@@ -106,7 +106,7 @@ def run_page(run: Run, title: str, command: str) -> str:
 
 @dataclass(frozen=True)
 class _Judged:
-    """An implementation with its place: ``impl/<file>/``, and of this release ``impl/<file>/<version>/``."""
+    """An implementation with its place: ``impl/<file>/``, and for this release ``impl/<file>/<version>/``."""
 
     file: str
     version: str
@@ -215,12 +215,12 @@ class _Site:
         )
 
     def about(self, judged: _Judged) -> dict[str, str]:
-        """Return what tables say of an implementation."""
+        """Return the values that tables show for an implementation."""
         language, engine = shown(judged.run.hello.language, 30), shown(judged.row.listed.engine, 60)
         return {"file": judged.file, "name": judged.name, "language": language, "engine": engine}
 
     def by_chapter(self) -> None:
-        """Write the page of what passes in each chapter, and of each profile."""
+        """Write the page with the passing cases of each chapter and each profile."""
         rows = [
             {
                 **self.about(judged),
@@ -245,7 +245,7 @@ class _Site:
         )
 
     def bugs(self) -> None:
-        """Write the page of all that is wrong, by library and cause, to be searched by a thread or an error message."""
+        """Write the page of all failures by library and cause, searchable for a thread or an error message."""
         rows = [
             {
                 **self.about(judged),
@@ -339,7 +339,7 @@ class _Site:
         )
 
     def compared(self) -> None:
-        """Write the page that sets two implementations beside each other: of each case a letter for everybody."""
+        """Write the page that compares two implementations, with a letter for each implementation in each case."""
         rows = [
             (case, "".join(_LETTERS.get(self.verdict(judged, case), "f") for judged in self.judged))
             for case in self.suite.cases.values()
@@ -400,7 +400,7 @@ class _Site:
             self.page(file, "implementation.html", judged.name, view=view)
 
     def versions(self, judged: _Judged) -> list[str]:
-        """Return the releases that have a page in the folder: this one, and those of sites that were written before."""
+        """Return the releases that have a page in the folder: this one, and those of earlier sites."""
         place = self.folder / "impl" / judged.file
         return sorted({judged.version, *(file.parent.name for file in place.glob("*/index.html"))})
 
@@ -446,7 +446,7 @@ class _Site:
         )
 
     def answers(self, case: Case) -> tuple[list[dict[str, Any]], int]:
-        """Return who answers what, those that answer alike together; and how many were not asked."""
+        """Return the answers to a case, each with the implementations that give it, and how many were not asked."""
         found: dict[tuple[str, str, tuple[tuple[str, str], ...]], list[tuple[_Judged, Result]]] = {}
         silent = 0
         for judged in self.judged:
@@ -512,13 +512,13 @@ class _Site:
 
 
 def _question_lines(question: Case) -> Iterator[str]:
-    """Return the lines of what is expected; those of a row of a table say what it asks."""
+    """Return the lines of the expected outcome; for a row of a table, they include its input."""
     asked = f"{question.row}. {shown(question.input, 200)}: " if question.row else ""
     yield from (f"{asked}{line}" for line in _outcomes(question.outcome))
 
 
 def _with_files(rows: Iterable[MatrixRow]) -> Iterator[_Judged]:
-    """Give each implementation that ran a file name of its own."""
+    """Give each implementation that ran a unique file name."""
     taken: set[str] = set()
     for row in rows:
         if row.run is None:
@@ -530,7 +530,7 @@ def _with_files(rows: Iterable[MatrixRow]) -> Iterator[_Judged]:
 
 
 def _slug(text: str) -> str:
-    """Return what may be a part of an address.
+    """Return a text in a form that may be part of an address.
 
     >>> _slug("@huggingface/tokenizers")
     'huggingface-tokenizers'
@@ -539,7 +539,7 @@ def _slug(text: str) -> str:
 
 
 def _public(command: str) -> str:
-    """Return a command without the folder of this machine in which the adapters are."""
+    """Return a command without the path of the adapters' folder on this machine."""
     return command.replace(f"{fixtures_folder().parent}/", "")
 
 
@@ -548,7 +548,7 @@ def _quoted(text: str) -> str:
 
 
 def _outcomes(outcome: Mapping[str, Any], before: str = "") -> Iterator[str]:
-    """Write what is expected, an option of a choice a line."""
+    """Write the expected outcome, with one line for each option of a choice."""
     if "by_choice" not in outcome:
         key, value = next(iter(outcome.items()), ("", ""))
         text = {"error": f"refused as {value}", "one_of": f"one of {shown(value, 2000)}"}.get(key, shown(value, 2000))

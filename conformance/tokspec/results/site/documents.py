@@ -1,4 +1,4 @@
-"""The pages of the specification and the manual, as the site shows them."""
+"""The pages of the specification and the manual, rendered for the site."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from markdown_it.token import Token
 
 from tokspec.base.files import fixtures_folder, specification_folder
 
-#: A page with no more headings has no contents.
+#: A page with no more headings than this has no table of contents.
 _FEW = 4
 
 _CLAUSE = re.compile(r"([A-Z][A-Z0-9]*(?:-[A-Z]+)*-\d+)(?: |$)")
 
 
 def documents() -> dict[str, Path]:
-    """Return the chapters, and where the checkout is at hand the pages of docs/, by the file of each in the site."""
+    """Return the chapters, and in a checkout the pages of docs/, by the file of each in the site."""
     chapters = sorted(specification_folder().glob("*.md"))
     found = {f"spec/{file.stem}.html": file for file in chapters}
     found["spec/index.html"] = chapters[0]
@@ -47,7 +47,7 @@ def page_body(source: Path, file: str) -> str:
             token.attrSet("id", _anchor(tokens[index + 1].content))
             depth = int(token.tag[1])
             depths = [*(each for each in depths if each < depth), depth]
-            token.tag = f"h{len(depths)}"  # no level is left out, for those who listen to the page
+            token.tag = f"h{len(depths)}"  # no level is skipped, for users of screen readers
         elif token.type == "heading_close":
             token.tag = f"h{len(depths)}"
         elif token.type == "inline" and token.children and token.content.startswith("[ ] "):
@@ -78,7 +78,7 @@ def inline(text: str, chapter: str, file: str) -> str:
 
 
 def _lead_links(tokens: Sequence[Token], source: Path, file: str) -> None:
-    """Lead links to pages of the site; what else the repository has is named and no link."""
+    """Point links to pages of the site; a link to any other file of the repository becomes text."""
     opened: list[str] = []
     for token in tokens:
         href = token.attrGet("href")
@@ -91,7 +91,7 @@ def _lead_links(tokens: Sequence[Token], source: Path, file: str) -> None:
 
 
 def _plain(heading: str) -> str:
-    """Return the words of a heading for a list of contents: of a clause its id."""
+    """Return the text of a heading for the table of contents; for a clause, its id."""
     clause = _CLAUSE.match(heading)
     return escape(clause[1] if clause else re.sub(r"\[([^]]+)\]\([^)]+\)", r"\1", heading).replace("`", ""))
 
@@ -102,7 +102,7 @@ def _anchor(heading: str) -> str:
 
 
 def _address(href: str, source: Path, file: str) -> str:
-    """Return where a link of a page leads; nothing if that is no page of the site."""
+    """Return the target of a link; empty if it is not a page of the site."""
     if href.startswith(("https://", "http://", "#")):
         return href
     path, mark, anchor = href.partition("#")

@@ -1,4 +1,4 @@
-"""What implementations can do, in plain words: which cases show a feature."""
+"""Features of implementations, in plain words, and the cases that show them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tokspec.suite.components import needed_components
 
 
 class Feature(NamedTuple):
-    """A feature: its group, its name, words by which it is looked for as well, and whether a case shows it."""
+    """A feature: its group, its name, other words to search for it, and a test whether a case shows it."""
 
     group: str
     name: str
@@ -23,12 +23,12 @@ def _type(kind: str) -> Callable[[Case], bool]:
 
 
 def _needs(*components: str) -> Callable[[Case], bool]:
-    """Say whether the model of a case needs a component, or one whose name begins so."""
+    """Return a test whether the model of a case needs a component whose name begins with one of some names."""
     return lambda case: any(each.startswith(components) for each in needed_components(_model(case)))
 
 
 def _has(kind: str) -> Callable[[Case], bool]:
-    """Say whether a normalizer, pre-tokenizer or decoder of a case, or one in a sequence of them, is of a type."""
+    """Return a test whether a normalizer, pre-tokenizer or decoder of a case, alone or in a sequence, has a type."""
     return lambda case: any(
         kind in _kinds(_model(case).get(stage)) for stage in ("normalizer", "pre_tokenizer", "decoder")
     )
@@ -111,9 +111,9 @@ FEATURES: tuple[Feature, ...] = (
     Feature("back to text", "stop strings", "stop sequences", _asks("decode_until")),
     Feature("training", "training", "learn vocabulary merges", _asks("train")),
 )
-"""The features, in the order in which they are shown."""
+"""The features, in display order."""
 
-#: Words that somebody may look for, each followed by the words that are found for it.
+#: Words that somebody may search for, each followed by the words that match it.
 SYNONYMS: tuple[tuple[str, ...], ...] = (
     ("unk", "unknown"),
     ("fused", "fused", "fuse"),

@@ -1,4 +1,4 @@
-"""What the page of a run shows: its verdicts by chapter and profile, its failures by cause, and its choices."""
+"""The content of a run's page: its verdicts by chapter and profile, its failures by cause, and its choices."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ from tokspec.results.site.views import (
 )
 from tokspec.suite.specification import Specification, load_specification
 
-#: Cases of a group that are shown whole; the others are named.
+#: How many cases of a group are shown whole; the others are named.
 _SHOWN = 3
 
 _NOT_ASKED = (Verdict.UNSUPPORTED.value, Verdict.NOT_RUN.value)
 
 
 def links_of(known: KnownFailures) -> dict[str, str]:
-    """Return the address of the thread about each known failure, by its case; an empty text if there is none."""
+    """Return the address of the thread about each known failure, by its case; empty if there is none."""
     return {case: _thread(entry.link or _thread_in(entry.reason)) for case, entry in known.entries.items()}
 
 
 def run_view(run: Run, command: str, known: KnownFailures, engine: str) -> dict[str, Any]:
-    """Return what a page about a run shows."""
+    """Return the values that the page of a run shows."""
     hello, specification = run.hello, load_specification()
     failed, listed, unsupported = groups(run, links_of(known))
     counted = {chapter_of(result.case) for result in run.results if result.case.clauses}
@@ -96,7 +96,7 @@ def run_view(run: Run, command: str, known: KnownFailures, engine: str) -> dict[
 
 
 def release_view(release: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what is shown of a release in a history that ``tokspec history --json`` wrote."""
+    """Return the values to show for a release in a history that ``tokspec history --json`` wrote."""
     counts = release.get("counts", {})
     asked = sum(count for verdict, count in counts.items() if verdict not in _NOT_ASKED)
     lines = [
@@ -110,7 +110,7 @@ def release_view(release: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def chapters_of(specification: Specification) -> list[str]:
-    """Return the chapters in their order."""
+    """Return the chapters in order."""
     return list(dict.fromkeys(clause.chapter for clause in specification.clauses.values()))
 
 
@@ -146,7 +146,7 @@ def _item(result: Result) -> dict[str, Any]:
 
 
 def name_of(run: Run) -> str:
-    """Return the name and version of what was run, as it is shown."""
+    """Return the name and version of the implementation, in the form in which they are shown."""
     return shown(f"{run.hello.name} {run.hello.version}".strip(), 80) or "unnamed"
 
 
@@ -173,7 +173,7 @@ def with_threads(text: str) -> Markup:
 
 
 def _thread(link: str) -> str:
-    """Return an address that a page may link to; nothing for what is none."""
+    """Return an address that a page may link to; empty if the text is not an address."""
     match = _THREAD.fullmatch(link)
     if match:
         return f"https://github.com/{match[1]}/issues/{match[2]}"
@@ -190,5 +190,5 @@ def _dissents() -> tuple[tuple[str, str, str], ...]:
 
 
 def plain(text: str) -> str:
-    """Return a text of the specification without its marks."""
+    """Return a text of the specification without its Markdown marks."""
     return re.sub(r"\[([^]]+)\]\([^)]+\)", r"\1", text).replace("`", "")

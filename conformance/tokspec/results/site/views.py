@@ -1,4 +1,4 @@
-"""What the pages show, as plain values: heat cells, failures by reason, and tokens set under the text."""
+"""The content of the pages as plain values: heat cells, failures by reason, and tokens aligned under the text."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ from tokspec.results.recorded import Library, Recorded
 from tokspec.suite.cases import Case
 from tokspec.suite.specification import load_specification
 
-#: Columns of a text under which tokens are set; a longer one has its tokens beside each other.
+#: The most columns of a text under which tokens are aligned; for a longer text, they are next to each other.
 _WIDEST = 48
 
-#: Tokens of a row that are shown before and after the first difference.
+#: How many tokens of a row are shown before and after the first difference.
 _AROUND = 12
 
 _LONGEST = 300
 
-#: The mark of a choice that an implementation does not declare, and on which nothing depends that it was asked.
+#: The mark of a choice that an implementation does not declare, and on which no case that was run depends.
 NOT_HELD = "default, not asked"
 
 _NOT_ASKED = (Verdict.UNSUPPORTED, Verdict.NOT_RUN)
 
-#: The verdicts of answers that are not as specified, and whose reason is known.
+#: The verdicts of answers that are not as specified, for a known reason.
 KNOWN = (Verdict.KNOWN_FAILURE, Verdict.AS_ORIGIN)
 
-#: Who is asked a smaller share of the cases has a paler cell.
+#: The cell of an implementation is paler if a smaller share of the cases was run.
 _LITTLE = 0.1
 
 
 def shown(value: Any, longest: int = _LONGEST) -> str:
-    """Write any value on one line, harmless and not longer than wanted; a text stands as it is.
+    """Write any value on one line, escaped and not longer than wanted; a text has no quotes.
 
     >>> shown({"tokens": ["b", "\\u202e"]})
     '{"tokens": ["b", "\\\\u202e"]}'
@@ -52,7 +52,7 @@ def shown(value: Any, longest: int = _LONGEST) -> str:
 
 
 def level_of(share: float) -> str:
-    """Return the class of a share.
+    """Return the CSS class of a share.
 
     >>> level_of(1.0), level_of(0.99), level_of(0.2)
     ('all', 'most', 'few')
@@ -62,7 +62,7 @@ def level_of(share: float) -> str:
 
 @dataclass(frozen=True)
 class Cell:
-    """What an implementation came to in one chapter: what passes, is a known failure and was asked, of all cases."""
+    """An implementation's results in one chapter: how many cases pass, are known failures, were run, and exist."""
 
     passed: int
     known: int
@@ -71,14 +71,14 @@ class Cell:
 
     @property
     def level(self) -> str:
-        """The class of the cell, which is its colour: paler where so little was asked that it says little."""
+        """The CSS class of the cell, which sets its color: paler if too few cases were run to say much."""
         if not self.asked:
             return "unasked"
         return level_of(self.passed / self.asked) + " little" * (self.asked < _LITTLE * self.total)
 
     @property
     def share(self) -> float:
-        """The key by which a column is sorted: what passes, of all cases; −1 where nothing is asked."""
+        """The sort key of a column: the share of all cases that pass; −1 if none was run."""
         return round(self.passed / self.total, 4) if self.asked and self.total else -1.0
 
 
@@ -91,7 +91,7 @@ def cell(results: Iterable[Result]) -> Cell:
 
 
 def chapter_title(chapter: str) -> str:
-    """Return the words of a chapter's name.
+    """Return the name of a chapter in words.
 
     >>> chapter_title("02-pre-tokenization")
     'pre tokenization'
@@ -101,7 +101,7 @@ def chapter_title(chapter: str) -> str:
 
 @dataclass(frozen=True)
 class Group:
-    """Results that have one thing in common: the reason of a known failure, or the clause of a new one."""
+    """Results with the same reason of a known failure, or the same clause of a new one."""
 
     name: str
     results: tuple[Result, ...]
@@ -109,9 +109,9 @@ class Group:
 
 
 def groups(run: Run, links: Mapping[str, str] | None = None) -> tuple[list[Group], list[Group], list[Group]]:
-    """Return failures by cause, else by clause; known failures and unsupported cases by reason; large groups first.
+    """Group failures by cause or else clause, and known failures and unsupported cases by reason, largest first.
 
-    ``links`` gives the thread of a known failure by its case.
+    ``links`` maps the cases of known failures to the addresses of the threads about them.
     """
     known = [result for result in run.results if result.verdict in KNOWN]
     unsupported = [result for result in run.results if result.verdict is Verdict.UNSUPPORTED]
@@ -138,7 +138,7 @@ def _grouped(results: Iterable[Result], key: Any, links: Mapping[str, str]) -> l
 
 @dataclass(frozen=True)
 class Chip:
-    """A token as it is drawn: its text, its id if there is one, the columns of the text that it covers, 1-based."""
+    """A token as it is drawn: its text, its id if there is one, and the 1-based columns of the text that it covers."""
 
     text: str
     id: str = ""
@@ -149,7 +149,7 @@ class Chip:
 
 @dataclass(frozen=True)
 class TokenRow:
-    """One row of tokens; ``width`` is the number of columns of the text, 0 where tokens stand beside each other."""
+    """One row of tokens; ``width`` is the number of columns of the text; 0 if tokens are next to each other."""
 
     label: str
     chips: tuple[Chip, ...]
@@ -162,9 +162,9 @@ class TokenRow:
 def token_rows(
     case: Case, expected: Mapping[str, Any], reply: Reply | None, place: Sequence[Any] = ()
 ) -> list[TokenRow]:
-    """Return the tokens that were due and those that came, with the first that differs marked; nothing without tokens.
+    """Return the expected and the actual tokens, with the first difference marked; empty without tokens.
 
-    They are set under the text where both say, by spans or by being written as in it, which part each covers.
+    They are aligned under the text if for both lists the spans, or the tokens' texts, show which part each covers.
     """
     due, came = _answers(expected), answer_of(reply) or {}
     wanted, actual = due.get("tokens"), came.get("tokens")
@@ -184,12 +184,12 @@ def token_rows(
 
 
 def answer_of(reply: Reply | None) -> Mapping[str, Any] | None:
-    """Return the result that a reply holds, if it holds one that was kept."""
+    """Return the result in a reply, if it has one and it was kept whole."""
     return reply.result if isinstance(reply, Answer) and not isinstance(reply, Extract) else None
 
 
 def describe_reply(result: Result) -> str:
-    """Say in one line what was answered."""
+    """Describe the reply in one line."""
     if result.verdict is Verdict.PASS:
         return "as expected"
     reply = result.reply
@@ -235,7 +235,7 @@ def _columns(tokens: Sequence[str], answer: Mapping[str, Any], text: Any) -> lis
 
 
 def _fit(spans: Sequence[Any], text: str) -> bool:
-    """Whether every span is a part of the text that begins where the one before it ends, or later."""
+    """Return whether every span is a part of the text that begins where the one before it ends, or later."""
     place = 0
     for span in spans:
         is_pair = isinstance(span, Sequence) and len(span) == 2 and all(type(item) is int for item in span)
@@ -262,7 +262,7 @@ def _beside(label: str, chips: list[Chip], at: int) -> TokenRow:
 
 
 def model_text(case: Case) -> str:
-    """Write a case's model as people read it: a key a line; what is long is cut."""
+    """Write a case's model in readable form, one key per line; long values are cut."""
     return "\n".join(f"{key}: {shown(value, 2000)}" for key, value in case.model.content.items() if key != "about")
 
 
@@ -289,10 +289,10 @@ def chapter_of(case: Case) -> str:
 
 
 def options_taken(result: Result, choices: Mapping[str, str]) -> Iterator[tuple[str, str, bool]]:
-    """Return the choices on which a result depends, the option of each, and whether it passes; of a table by row.
+    """Return the choices on which a result depends, with their options and whether it passes; for a table, by row.
 
-    A choice that stands only under another option than the one that was taken is none of them. What was not asked
-    depends on nothing.
+    A choice that occurs only below an option that was not used is not included. A case that was not run depends on
+    nothing.
     """
     for each in result.rows or (result,):
         outcome: Mapping[str, Any] = {} if each.verdict in _NOT_ASKED else each.case.outcome
@@ -303,10 +303,11 @@ def options_taken(result: Result, choices: Mapping[str, str]) -> Iterator[tuple[
 
 
 def choice_marks(run: Run) -> dict[str, str]:
-    """Say of each choice whether ``hello`` declares the option, and how many of the cases that depend on it pass.
+    """Say for each choice whether ``hello`` declares the option, and how many of the cases that depend on it pass.
 
-    A default of which none passes is not shown: the implementation may do something else. What a run was given by
-    ``--choice`` is neither. The cases of a report that was read do not say on what they depend.
+    A default for which no case passes is not shown, because the implementation may do something else. An option that
+    ``--choice`` gave to the run is neither declared nor a default. Cases that were read from a report do not say on
+    what they depend.
     """
     counts: dict[str, tuple[int, int]] = {}
     for result in run.results:
@@ -328,7 +329,7 @@ def choice_marks(run: Run) -> dict[str, str]:
 
 
 def percent(right: int, of: int) -> str:
-    """Write a share; 100 is all and nothing less.
+    """Write a share in percent; only the whole is written as 100.
 
     >>> percent(9999, 10000), percent(10000, 10000), percent(299_999, 300_000), percent(0, 0)
     ('99.99', '100', '99.999', '·')
@@ -342,31 +343,31 @@ def percent(right: int, of: int) -> str:
 
 @dataclass(frozen=True)
 class Share:
-    """How much of what was asked is right, as a cell shows it."""
+    """The share of right answers that a cell shows."""
 
     right: int
     of: int
 
     @property
     def percent(self) -> str:
-        """The share in percent; a dot if nothing was asked."""
+        """The share in percent; a dot if no case was run."""
         return percent(self.right, self.of)
 
     @property
     def level(self) -> str:
-        """The class of the cell, which is its colour."""
+        """The CSS class of the cell, which sets its color."""
         return level_of(self.right / self.of) if self.of else "unasked"
 
     @property
     def share(self) -> float:
-        """The key by which a column is sorted; −1 where nothing was asked."""
+        """The sort key of a column; −1 if no case was run."""
         return self.right / self.of if self.of else -1.0
 
 
 def effect_cells(library: Library) -> list[tuple[str, Share | int]]:
-    """Return how much a library gets right by effect.
+    """Return the share that a library gets right, by effect.
 
-    An effect of which no case asks in particular, such as a crash, has the number of cases that fail by it.
+    An effect that no case tests in particular, such as a crash, has the number of cases that fail with it.
     """
     return [
         (effect, Share(right, asked) if asked else failing)
@@ -375,7 +376,7 @@ def effect_cells(library: Library) -> list[tuple[str, Share | int]]:
 
 
 def model_view(result: Recorded) -> dict[str, Any]:
-    """Return what is shown of a published tokenizer: the libraries that load it, the best first, and the others."""
+    """Return the values to show for a published tokenizer: the libraries that load it, best first, and the others."""
     loaded = [row for row in result.rows if row.input[1]]
     return {
         "name": result.name,
@@ -390,7 +391,7 @@ def model_view(result: Recorded) -> dict[str, Any]:
 
 
 def is_right(row: FileRow) -> bool:
-    """Say whether a library gives every id and every text."""
+    """Return whether a library gets every id and every text right."""
     return row.input[0] == row.input[1] and row.text[0] == row.text[1] and not row.reason
 
 

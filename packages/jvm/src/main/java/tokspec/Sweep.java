@@ -26,7 +26,7 @@ final class Sweep {
   private static final Map<String, String> WHYS = Map.of(
       "texts", "each of the ids %d to %d, decoded alone",
       "ids", "the texts of the ids %d to %d; most come back as one id",
-      "pairs", "the texts of the ids %d to %d, each with another behind it; most come back as two ids");
+      "pairs", "the texts of the ids %d to %d, each with another after it; most come back as two ids");
   private static final String NOTHING = digest(new byte[0]);
 
   /** That of a header: four digits for each part of each block, "...." where the makers of the pack do not agree. */
