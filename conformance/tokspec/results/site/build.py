@@ -29,6 +29,7 @@ from tokspec.judge.known_failures import KnownFailures
 from tokspec.judge.runner import Run
 from tokspec.judge.scope import in_profile
 from tokspec.judge.verdicts import Result, Verdict
+from tokspec.results.changes import read_changes
 from tokspec.results.recorded import Library, Recorded
 from tokspec.results.rows import MatrixRow
 from tokspec.results.site.badges import badge_json, badge_svg
@@ -245,10 +246,12 @@ class _Site:
         )
 
     def bugs(self) -> None:
-        """Write the page of all failures by library and cause, searchable for a thread or an error message."""
+        """Write the page of all failures by library and cause, and of what releases changed, which can be searched."""
         rows = [
             {
-                **self.about(judged),
+                "file": judged.file,
+                "name": judged.name,
+                "release": shown(judged.run.hello.version, 30),
                 "what": shown(group.name if " " in group.name else group.results[0].case.why),
                 "link": group.link,
                 "case": group.results[0].case,
@@ -257,7 +260,9 @@ class _Site:
             for judged in self.judged
             for group in chain(*groups(judged.run, links_of(judged.row.listed.known))[:2])
         ]
-        self.page("bugs.html", "bugs.html", "Is my bug known?", rows=rows, names=[each.name for each in self.judged])
+        changes = read_changes()
+        names = [*dict.fromkeys([each.name for each in self.judged] + [change.library for change in changes])]
+        self.page("bugs.html", "bugs.html", "Is my bug known?", rows=rows, changes=changes, names=names)
 
     def features(self) -> None:
         cases = [{case.id for case in self.suite.cases.values() if each.shows(case)} for each in FEATURES]
