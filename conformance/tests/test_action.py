@@ -154,6 +154,7 @@ def test_a_gate_that_fails(job: Callable[..., Job], tmp_path: Path) -> None:
     done = job(implementation="letters:Letters", select=SELECT)
     assert done.status == 1
     assert {name: done.out(name) for name in ACTION["outputs"] if name not in ("counts", "reports")} == {
+        "state": "does not conform",
         "conforms": "false",
         "holds": "false",
         "cases": "3",

@@ -447,7 +447,9 @@ def test_what_passes_as_the_origin_passes_in_junit_and_for_github() -> None:
         **{"tests": "2", "failures": "0", "errors": "0", "skipped": "0"},
     }
     assert [*write_annotations(finished, CAME_FROM, 10)] == []
-    assert [*write_outputs(finished)][:5] == ["conforms=true", "holds=false", "cases=2", "passed=1", "failed=0"]
+    assert [*write_outputs(finished)][:6] == [
+        *("state=conforms like its origin", "conforms=true", "holds=false", "cases=2", "passed=1", "failed=0")
+    ]
 
 
 @pytest.mark.parametrize(

@@ -222,7 +222,12 @@ def test_junit_holds_what_its_schema_allows_and_counts_it() -> None:
     assert suite.attrib == {
         "name": "tokspec wicked\\u001b[2J 1|0", "tests": "5", "failures": "1", "errors": "2", "skipped": "1",
     }  # fmt: skip
-    shown = [(case.get("name"), [(child.tag, child.get("message")) for child in case]) for case in suite]
+    assert [element.attrib for element in suite.findall("properties/property")] == [
+        {"name": "state", "value": "does not conform"}
+    ]
+    shown = [
+        (case.get("name"), [(child.tag, child.get("message")) for child in case]) for case in suite.iter("testcase")
+    ]
     assert shown == [
         ("bpe-toy-encode-bug", []),
         ("bpe-toy-encode-mug", [("properties", None), ("failure", "fail: wrong answer")]),

@@ -38,16 +38,17 @@ def write_annotations(run: Run, origin: Origin, show: int) -> Iterator[str]:
 
 
 def write_outputs(run: Run) -> Iterator[str]:
-    """Return the lines for ``GITHUB_OUTPUT``: whether the run is green, the number of cases, and the counts.
+    """Return the lines for ``GITHUB_OUTPUT``: the state of the run, the number of cases, and the counts.
 
-    ``conforms`` is true for every green run, for compatibility; ``holds`` then says whether it is green only because
-    its failures are listed as known.
+    ``state`` has the words of every report. ``conforms``, which is true for every green run, and ``holds``, which is
+    true if a run is green only because its failures are listed as known, are the older form of it.
 
     >>> from tokspec.adapter import Hello
-    >>> list(write_outputs(Run(Hello("x", "1", "C", ("encode",)), {}, ())))[:3]
-    ['conforms=false', 'holds=false', 'cases=0']
+    >>> list(write_outputs(Run(Hello("x", "1", "C", ("encode",)), {}, ())))[:4]
+    ['state=does not conform', 'conforms=false', 'holds=false', 'cases=0']
     """
     counts = {verdict.value: count for verdict, count in run.counts.items()}
+    yield f"state={run.state}"
     yield f"conforms={json.dumps(run.is_green)}"
     yield f"holds={json.dumps(run.holds_list)}"
     yield f"cases={len(run.results)}"

@@ -49,6 +49,8 @@ def _suite(origin: Origin, run: Run) -> ElementTree.Element:
     totals = {"tests": len(elements), "failures": counts["failure"], "errors": counts["error"]}
     totals["skipped"] = counts["skipped"]
     suite = ElementTree.Element("testsuite", {"name": name, **{key: str(count) for key, count in totals.items()}})
+    properties = ElementTree.SubElement(suite, "properties")
+    ElementTree.SubElement(properties, "property", {"name": "state", "value": run.state})
     suite.extend(elements)
     return suite
 
