@@ -163,6 +163,19 @@ def test_the_command_prints_the_declaration() -> None:
     assert done.return_value == 0
 
 
+def test_a_program_gets_its_declaration_as_json() -> None:
+    program = f"{sys.executable} -m tokspec.sessions.adapter_server tokspec.adapters.reference:ReferenceAdapter"
+    words = ["probe", "--select", "final-sigma-*", "--impl", program]
+    done = CliRunner().invoke(tokspec, words, standalone_mode=False)
+    assert done.stdout.splitlines()[:5] == [
+        "tokref 0.3.0 takes",
+        '"choices": {',
+        '  "final_sigma": "contextual"',
+        "}",
+        "final_sigma: contextual fails 0 of 7, plain fails 7: final-sigma-word and 6 more",
+    ]
+
+
 def test_a_probe_that_tells_nothing_is_no_success() -> None:
     done = CliRunner().invoke(tokspec, ["probe", "--select", "bpe-toy-encode-bug"], standalone_mode=False)
     assert done.stdout.splitlines()[-1] == "no case that it answers says anything about its choices"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -56,18 +57,23 @@ def probe_command(
         raise target.unusable(fault) from None
     ended += [f"did not end well: {problem}" for problem in end_problems(session)]
     wrong = [*_wrong(found, hello.choices), *ended]
-    click.echo("\n".join(map(visible, (*_shown(found, hello), *wrong))))
+    click.echo("\n".join(map(visible, (*_shown(found, hello, bool(target.program)), *wrong))))
     return 1 if wrong else 0
 
 
-def _shown(found: Probe, hello: Hello) -> Iterator[str]:
+def _shown(found: Probe, hello: Hello, is_program: bool) -> Iterator[str]:
     yield f"{hello.name} {hello.version} takes"
-    lines = [f'  "{choice}": "{option}",' for choice, option in found.declaration.items()]
-    width = max(map(len, lines), default=0)
-    yield "choices={"
-    for line, finding in zip(lines, (each for each in found.findings if each.told), strict=True):
-        yield f"{line:<{width}}  # {_costs(finding)}{_evidence(finding)}"
-    yield "}"
+    told = [each for each in found.findings if each.told]
+    if is_program:  # whose hello is JSON, which has no comments
+        yield from f'"choices": {json.dumps(dict(found.declaration), indent=2)}'.split("\n")
+        yield from (f"{each.choice}: {_costs(each)}{_evidence(each)}" for each in told)
+    else:
+        lines = [f'  "{choice}": "{option}",' for choice, option in found.declaration.items()]
+        width = max(map(len, lines), default=0)
+        yield "choices={"
+        for line, finding in zip(lines, told, strict=True):
+            yield f"{line:<{width}}  # {_costs(finding)}{_evidence(finding)}"
+        yield "}"
     yield from (f"undecided: {finding.choice}; {finding.doubt}" for finding in found.findings if finding.doubt)
     untold = [finding for finding in found.findings if len(finding.options) > 1]
     for finding in untold:
