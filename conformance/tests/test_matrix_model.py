@@ -170,7 +170,7 @@ def test_a_name_of_which_nothing_is_recorded(run: Run) -> None:
     status, _, err = run("matrix", "--model", "hug-2")
     assert (status, err) == (
         2,
-        "tokspec: hug-2: there is no such file, and no recorded tokenizer of that name; did you mean hug-1? there are hug-1\n",
+        "tokspec: hug-2: there is no such file, and no recorded tokenizer of that name; did you mean hug-1? there are hug-1; for another tokenizer give its file\n",
     )
 
 

@@ -45,7 +45,8 @@ class Library:
     """The results of a library on the cases: how many were run and how many are right, in total and by effect.
 
     ``effects`` has for each effect how many cases test it, how many of these are right, and for how many failing cases
-    it is the worst. ``untrusted`` is how many cases about users' texts pass, and of how many.
+    it is the worst. ``untrusted`` is how many cases about users' texts pass, and of how many. ``bugs`` has, for each
+    reason of known failures, the reason, the first case that fails so, and how many do; the commonest come first.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Library:
     asked: int
     effects: Mapping[str, tuple[int, int, int]]
     untrusted: tuple[int, int]
+    bugs: Sequence[tuple[str, str, int]] = ()
 
     @classmethod
     def of(cls, run: Run) -> Library:
@@ -64,7 +66,7 @@ class Library:
         passed = sum(each.verdict is Verdict.PASS for each in untrusted)
         effects = {effect.value: counts for effect, counts in run.by_effect.items()}
         name, language = f"{run.hello.name} {run.hello.version}".strip(), run.hello.language
-        return cls(name, language, right, len(asked), effects, (passed, len(untrusted)))
+        return cls(name, language, right, len(asked), effects, (passed, len(untrusted)), _bugs(run))
 
 
 def read_results(file: Path | None = None) -> dict[str, Recorded]:
@@ -82,9 +84,20 @@ def read_libraries(file: Path | None = None) -> list[Library]:
             line["asked"],
             {effect: (asked, right, failing) for effect, (asked, right, failing) in line["effects"].items()},
             (line["untrusted"][0], line["untrusted"][1]),
+            [(reason, case, count) for reason, case, count in line.get("bugs", ())],
         )
         for name, line in _content(file)["libraries"].items()
     ]
+
+
+def _bugs(run: Run) -> list[tuple[str, str, int]]:
+    """Group the known failures of a run by their reason."""
+    cases: dict[str, list[str]] = {}
+    for result in run.results:
+        if result.verdict is Verdict.KNOWN_FAILURE:
+            cases.setdefault(result.detail, []).append(result.case.id)
+    found = [(reason, named[0], len(named)) for reason, named in cases.items()]
+    return sorted(found, key=lambda each: -each[2])
 
 
 def _content(file: Path | None) -> Mapping[str, Any]:
@@ -103,7 +116,7 @@ def find_result(name: str) -> Recorded:
     if name not in results:
         nearest, there = did_you_mean(name, results), ", ".join(results)
         message = f"there is no such file, and no recorded tokenizer of that name; {nearest}there are {there}"
-        raise DataError(message, key=name or "''")
+        raise DataError(f"{message}; for another tokenizer give its file", key=name or "''")
     return results[name]
 
 

@@ -195,6 +195,7 @@ class _Site:
                 "untrusted": Share(*each.untrusted),
             }
             for name, each in libraries.items()
+            if not name.startswith("tokfast ")  # the suite's own, which nobody serves a model with
         ]
         self.page(
             "index.html",
@@ -260,8 +261,25 @@ class _Site:
             for judged in self.judged
             for group in chain(*groups(judged.run, links_of(judged.row.listed.known))[:2])
         ]
+        here, cases = {judged.run.hello.name for judged in self.judged}, self.suite.cases
+        rows += [
+            {
+                "file": "",
+                "name": name,
+                "release": release,
+                "what": shown(reason),
+                "link": "",
+                "case": cases[case],
+                "cases": count,
+            }
+            for each in self.libraries
+            for name, _, release in [each.name.rpartition(" ")]
+            if name not in here
+            for reason, case, count in each.bugs
+            if case in cases
+        ]
         changes = read_changes()
-        names = [*dict.fromkeys([each.name for each in self.judged] + [change.library for change in changes])]
+        names = [*dict.fromkeys([row["name"] for row in rows] + [change.library for change in changes])]
         self.page("bugs.html", "bugs.html", "Is my bug known?", rows=rows, changes=changes, names=names)
 
     def features(self) -> None:
@@ -513,6 +531,7 @@ class _Site:
             cases=[(case, *counts[case.id]) for case in cases],
             failing=failing,
             passing=passing,
+            judged_count=len(self.judged),
         )
 
 

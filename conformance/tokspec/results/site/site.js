@@ -48,6 +48,7 @@ document.addEventListener("DOMContentLoaded", () => {
     return { element, values: { ...element.dataset, text: plain(`${head} ${element.textContent}`) } };
   });
   const count = document.getElementById("count");
+  const nothing = [...document.querySelectorAll("[data-nothing]")];
   const filter = () => {
     const left = new Set();
     for (const { element, values } of items) {
@@ -69,6 +70,7 @@ document.addEventListener("DOMContentLoaded", () => {
       for (const each of group.tagName === "DETAILS" ? [group] : group.querySelectorAll("details"))
         if (isWanted) each.open = !group.hidden;
     }
+    for (const each of nothing) each.hidden = [...document.querySelectorAll(each.dataset.nothing)].some((element) => !element.hidden);
     if (count) count.textContent = `${left.size} of ${new Set(items.map(({ values }) => values.name)).size} ${count.dataset.of}`;
     return left.size;
   };
