@@ -42,7 +42,30 @@ other = FastTokenizer(from_mapping(read_user_model(model).neutral), Choices(**op
 print(sum(one(text, add_special_tokens=False).ids == other(text) for text in texts))
 """
 
+#: The libraries of ``matrix --model``, which it compares with tokfast.
+FOUR = ("tokenizers", "fastokens", "gigatoken", "tokie")
+
+#: What those libraries and tokfast do with the texts, and nothing else; it prints how many texts each encoded.
+FOUR_LOOP = """
+import json, sys
+from pathlib import Path
+from tokfast import FastTokenizer
+from tokref import Choices, from_mapping
+from tokspec.adapters.registry import find
+from tokspec.formats.user_model import read_user_model
+model, texts = read_user_model(Path(sys.argv[1])), json.loads(Path(sys.argv[2]).read_text("utf-8"))
+encoders = [FastTokenizer(from_mapping(model.neutral), Choices(bpe_merge_order="lowest_rank")).encode_ids]
+for name in sys.argv[3:]:
+    adapter = find(name).make()
+    encoders.append(adapter.encoder(adapter.load(model.format, model.content)))
+for encode in encoders:
+    for text in texts:
+        encode(text)
+print(len(texts))
+"""
+
 _COMPARED = re.compile(r"^A and B (?:agree on|differ in ([0-9,]+) .* of) ([0-9,]+) inputs", re.MULTILINE)
+_TESTED = re.compile(r"^tokenizers .*? ([0-9,]+) of [0-9,]+ ", re.MULTILINE)
 _RECORDED = re.compile(r": ([0-9,]+) texts, ")
 
 
@@ -57,6 +80,10 @@ def rows() -> Iterator[Row]:
         ):
             yield Row(f"{what}: {name}", partial(compare, name, command), "a bare loop", loop, 0.25, comparable=False)
         yield Row(f"record: {name}", partial(record, name), "a bare loop", loop, 0.25, comparable=False)
+    four = partial(bare_loop_of_four, FILES[0])
+    yield Row(
+        f"test four libraries: {FILES[0]}", partial(test_four, FILES[0]), "a bare loop", four, 0.17, comparable=False
+    )
 
 
 def model_of(name: str) -> Path:
@@ -84,6 +111,24 @@ def bare_loop(name: str) -> Measured:
     """Load the file in both libraries, and encode each text; the result is how many have the same ids."""
     ended = run_command([sys.executable, "-c", LOOP, str(model_of(name)), str(texts_of(name))])
     return Measured(ended.clock, int(ended.output))
+
+
+def bare_loop_of_four(name: str) -> Measured:
+    """Load the file in tokfast and four libraries, one after the other, and encode each text in each."""
+    ended = run_command([sys.executable, "-c", FOUR_LOOP, str(model_of(name)), str(texts_of(name)), *FOUR])
+    return Measured(ended.clock, int(ended.output))
+
+
+def test_four(name: str) -> Measured:
+    """Test the libraries with the file; the result is how many texts tokenizers encoded right."""
+    CACHE.mkdir(parents=True, exist_ok=True)
+    impls = [word for library in FOUR for word in ("--impl", library)]
+    command = [sys.executable, "-m", "tokspec", "matrix", "--model", str(model_of(name)), *impls]
+    ended = run_command(command, CACHE, statuses=(0, 1))
+    found = _TESTED.search(ended.output)
+    if found is None:
+        raise Unmeasured(f"no count of texts in {ended.output[-200:]!r}")
+    return Measured(ended.clock, found[1])
 
 
 def compare(name: str, command: tuple[str, ...]) -> Measured:
