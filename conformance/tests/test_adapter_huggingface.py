@@ -240,7 +240,7 @@ def test_an_unknown_without_a_token_is_an_unknown_symbol(model: dict[str, Any], 
             "train",
             {"type": "bpe"},
             {"corpus": {"words": [["a", 2**31]]}, "merge_count": 1},
-            "takes texts, and more than 1000000 words are too many to repeat",
+            "takes texts, so a word is repeated by its count, but the counts add up to more than 1000000",
         ),
         (
             "train",

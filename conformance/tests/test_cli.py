@@ -811,7 +811,7 @@ def test_a_report_that_cannot_be_shown_so_is_refused(status_and_message: Call, f
     Path("new.ndjson").write_text('{"tokspec_report":7}\n')
     said = "tokspec: new.ndjson: is a report of form 7, and this suite reads 1; run again\n"
     assert status_and_message("report", "new.ndjson") == (2, "", said)
-    said = "tokspec: --html: shows one report, and --compare prints; give one of the two\n"
+    said = "tokspec: --html: does not work with --compare; give one of the two\n"
     compared = ("report", "--compare", "new.ndjson", "new.ndjson", "--html", "x.html")
     assert status_and_message(*compared) == (2, "", said)
 

@@ -154,12 +154,12 @@ LINES = "vocab.txt has a token a line and cannot hold {!r}: its loaders strip wh
         ("vocab.txt", {**WORDPIECE, "vocabulary": ["a", ""]}, LINES.format("")),
         ("vocab.tiktoken", BPE, "vocab.tiktoken holds tokens of bytes, and those of this model are of characters"),
         ("vocab.tiktoken", {**BYTES, "unknown_token": "u"}, "vocab.tiktoken has no unknown token, and this model has 'u'"),
-        ("vocab.tiktoken", {**BYTES, "vocabulary": ["▁"], "merges": []}, "vocab.tiktoken holds bytes, and '▁' stands for none"),
+        ("vocab.tiktoken", {**BYTES, "vocabulary": ["▁"], "merges": []}, "vocab.tiktoken holds bytes, and '▁' represents no bytes"),
         ("vocab.tiktoken", {**BYTES, "special_tokens": ["<s>"]}, "the special token '<s>' is not in the vocabulary"),
         (
             "vocab.tiktoken",
             {**BYTES, "merges": [["u", "g"]]},
-            "vocab.tiktoken merges 'h' and 'ug', which the model does not list there",
+            "vocab.tiktoken merges 'h' and 'ug', but the model's list of merges ends there",
         ),
         (
             "vocab.tiktoken",

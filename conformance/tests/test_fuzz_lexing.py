@@ -195,19 +195,19 @@ def test_all_texts_are_asked_once_the_shortest_first() -> None:
     assert made.summary() == [
         "texts tried: 46 of length 1, 2116 of length 2, 23 of length 3, 47 of length 4, 95 of length 5, 191 of length 6, "
         "383 of length 7, 767 of length 8, 1535 of length 9, 3071 of length 10, 1726 of length 11",
-        "proved: all texts of up to 10 of 2 classes, and of up to 2 of 46 characters",
+        "proved: all texts of 2 classes up to length 10, and of 46 characters up to length 2",
     ]
 
 
 @pytest.mark.slow
 def test_a_budget_that_ends_with_a_length_proves_it() -> None:
-    assert lexing(Recorded(), "gpt2", 22).summary()[1] == "proved: all texts of up to 1 of 14 classes"
+    assert lexing(Recorded(), "gpt2", 22).summary()[1] == "proved: all texts of 14 classes up to length 1"
     short = lexing(Recorded(), "gpt2", 21)
     assert (short.is_short, short.summary()) == (
         True,
         [
             "texts tried: 21 of length 1",
-            "proved: nothing, because not all texts of 1 of 14 classes were tried; give more --seconds",
+            "proved: nothing, because not all of 14 classes were tried; give more --seconds",
         ],
     )
     none = lexing(Recorded(), "gpt2", 21, seconds=0)
@@ -244,7 +244,7 @@ def test_a_right_lexer_is_proved_as_far_as_it_was_asked(run: Run) -> None:
     assert out.startswith(HEAD)
     assert out.endswith(
         "\n\ntexts tried: 64 of length 1, 3598 of length 2\n"
-        "proved: all texts of up to 2 of 14 classes, and of up to 1 of 64 characters\n"
+        "proved: all texts of 14 classes up to length 2, and of 64 characters up to length 1\n"
         "lexer 1: 0 findings in 3662 examples, 3662 requests = 3662 alike + 0 differ\n"
     )
 
@@ -264,7 +264,7 @@ def test_a_lexer_without_a_look_ahead_is_wrong(run: Run) -> None:
   again     tokspec fuzz --impl lexer:Adapter --in-process --pattern gpt2 --examples 6051
 
 texts tried: 64 of length 1, 4096 of length 2, 6232 of length 3
-tried, and not all alike: all texts of up to 3 of 14 classes, and of up to 2 of 64 characters
+tried, and not all alike: all texts of 14 classes up to length 3, and of 64 characters up to length 2
 lexer 1: 1 finding in 10392 examples, 10392 requests = 10266 alike + 126 differ
 """
     )
@@ -333,7 +333,7 @@ def test_a_program_that_ends_or_hangs_is_asked_the_other_texts(run: Run, fault: 
     assert f"  problem   {problem}\n" in out
     assert out.endswith(
         "texts tried: 64 of length 1, 3969 of length 2, 217 of length 3\n"
-        "tried, and not all alike: all texts of up to 2 of 14 classes, and of up to 2 of 64 characters\n"
+        "tried, and not all alike: all texts of 14 classes up to length 2, and of 64 characters up to length 2\n"
         'except longer texts that contain one of these, which ended the program: "!"\n'
         "lexer 1: 1 finding in 4250 examples, 4250 requests = 4249 alike + 1 differs\n"
     )
@@ -370,7 +370,7 @@ def test_nothing_judged_is_not_green(run: Run) -> None:
         "",
         [
             "texts tried: 21 of length 1",
-            "proved: nothing, because not all texts of 1 of 14 classes were tried; give more --seconds",
+            "proved: nothing, because not all of 14 classes were tried; give more --seconds",
             "lexer 1: 0 findings in 21 examples, 21 requests = 21 alike + 0 differ",
         ],
     )
@@ -379,7 +379,7 @@ def test_nothing_judged_is_not_green(run: Run) -> None:
         1,
         "",
         [
-            "proved: nothing, because not all texts of 1 of 14 classes were tried; give more --seconds",
+            "proved: nothing, because not all of 14 classes were tried; give more --seconds",
             "lexer 1: 0 findings in 0 examples, 0 requests = 0 alike + 0 differ",
             "no example was answered; a run that shows nothing is not a pass",
         ],

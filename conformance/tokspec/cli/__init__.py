@@ -53,7 +53,7 @@ _GROUP = "tokspec.commands"
 
 
 class LazyGroup(click.Group):
-    """Imports a command when it is used, so that none waits for imports that only another one needs.
+    """Imports a command only when it is used, so that no command waits for imports that it does not need.
 
     ``own`` are the commands of this package, ``announced`` is the group of entry points that name the others.
     ``purposes`` groups the commands in the help by what they are for.

@@ -54,6 +54,7 @@ def cases_command(
     tokspec cases "bpe-*" decode                the cases with this id, clause, operation, tag or file; * is a wildcard
     tokspec cases bpe-toy-encode-bug            one case: its clauses, model, input, outcome, and how to run it
     tokspec cases BPE-ENC-1                     a clause: its rule, source, profiles and cases
+    tokspec cases E-7 unigram_tie               an erratum, a choice: what the specification says, and cases
     tokspec cases unhug                         the cases with this text, token or printed number
     tokspec cases --source                      which document prints which result
     tokspec cases --bundle cases.json           for runners in other languages
@@ -69,11 +70,10 @@ def cases_command(
         write_bundle(bundle, suite, load_specification(), models, find_limits(suite, models), bundle_origins())
         click.echo(f"wrote {_count(len(suite), 'case')} to {visible(str(bundle))}")
         return
-    clauses = load_specification().clauses
-    if names and not source and not excluded and all(name in suite.cases or name in clauses for name in names):
+    entries = {name: shown for name in names if (shown := _show_entry(name, suite))}
+    if names and not source and not excluded and all(name in suite.cases or name in entries for name in names):
         for name in names:
-            said = _show_clause(clauses[name], suite) if name in clauses else _show(suite.cases[name], fixtures)
-            say(said)
+            say(entries[name] if name in entries else _show(suite.cases[name], fixtures))
         return
     cases = _select(suite, [found for name in names for found in _names(suite, name)], excluded)
     if source:
@@ -84,6 +84,29 @@ def cases_command(
     for case in cases:
         click.echo(f"{case.id:<{width}}  {case.operation:<{wide}}  {', '.join(case.clauses)}")
     click.echo(_count(len(cases), "case"))
+
+
+def _show_entry(name: str, suite: Suite) -> list[str]:
+    """Return the lines that show a clause, an erratum or a choice; none if the name is another."""
+    specification, cases = load_specification(), suite.cases.values()
+    if name in specification.clauses:
+        return [*_show_clause(specification.clauses[name], suite)]
+    if erratum := specification.errata.get(name):
+        having = [case.id for case in cases if any(entry.get("erratum") == name for entry in case.stated)]
+        shown = [f"{key}: {text}" for key, text in erratum.fields.items()]
+        return [name, *(f"  {line}" for line in shown), f"  cases: {', '.join(having) or 'none'}"]
+    if choice := specification.choices.get(name):
+        having = [case.id for case in cases if f"'{name}'" in repr(case.outcome)]
+        options = [
+            f"{option}{' (default)' * (option == choice.default)}: {rule}" for option, rule in choice.options.items()
+        ]
+        more = f" and {len(having) - 10} more" if len(having) > 10 else ""
+        return [
+            f"{name}: {choice.question}",
+            *(f"  {each}" for each in options),
+            f"  cases: {', '.join(having[:10])}{more}",
+        ]
+    return []
 
 
 def _select(suite: Suite, names: Sequence[str], excluded: Sequence[str]) -> list[Case]:

@@ -16,6 +16,7 @@ from tokspec.cli.options import FILE, Command, add_options
 from tokspec.judge.judging import apply_known
 from tokspec.judge.known_failures import CONVENTIONAL_NAME, KnownFailures, read_known_failures
 from tokspec.judge.runner import Run
+from tokspec.judge.verdicts import Verdict
 from tokspec.suite.strict_yaml import LARGEST
 
 _KNOWN = f"File that lists the failures that do not count, by convention {CONVENTIONAL_NAME}."
@@ -73,7 +74,8 @@ class Ratchet:
         """Say what to do about a run that the file does not cover; the text is empty if it does."""
         if self.file is None or run.is_green:
             return ""
-        if not self.update and self._is_shipped:
+        new = any(not result.listed for result in run.failed if result.verdict is not Verdict.UNEXPECTED_PASS)
+        if not self.update and (self._is_shipped or new):
             return ""
         if not self.update:
             return f"to rewrite the known-failures file: {again} --update-known-failures"

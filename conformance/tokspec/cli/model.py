@@ -26,7 +26,7 @@ _formats = click.Choice([*dict.fromkeys((*FORMATS, *READERS))])
 
 @click.command("model", short_help="Write the model of a case to a file, or read one.")
 @click.argument("name", metavar="CASE", required=False)
-@click.option("--format", type=_formats, help="Format of the model; with --read, by default indicated by its name.")
+@click.option("--format", type=_formats, help="Format of the model; with --read, the default depends on the file name.")
 @click.option("-o", "--output", type=FILE, metavar="FILE", help="File or folder to write the model to.")
 @click.option("--read", "source", type=FILE, metavar="FILE", help="Read a model from this file, and print it as YAML.")
 @fixtures_option
@@ -36,7 +36,7 @@ def model_command(
     """Write the model of a case in a format, or read a model from a file.
 
     CASE is the id of the case or the name of the model. Without -o, the content is printed as JSON, as an adapter
-    receives it. A format of several files is written to a folder.
+    receives it. If a format consists of several files, they are written to a folder.
     """
     if (name is None) == (source is None):
         raise click.UsageError("give a CASE to write its model, or --read FILE to read one")

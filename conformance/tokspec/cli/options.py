@@ -149,7 +149,7 @@ def refuse_blank(option: str, word: str | None) -> None:
 
 
 class Finite(click.FloatRange):
-    """A number in a range; NaN is refused, which click does not do."""
+    """A number in a range. Unlike click's own type, it refuses NaN."""
 
     def convert(self, value: Any, param: click.Parameter | None, context: click.Context | None) -> float:
         number: float = super().convert(value, param, context)

@@ -133,5 +133,6 @@ def _wrong(found: Probe, declared: Mapping[str, str]) -> Iterator[str]:
             seen = [f"{case} takes {' or '.join(options)}" for case, options in finding.telling.items()]
             yield f"no option fits: {finding.choice}: {_costs(finding)}: {_listed(seen, 4)}"
         elif stands not in finding.fitting and not finding.doubt:
-            how = "declares" if finding.choice in declared else "declares nothing, which means"
-            yield f"declared wrongly: {finding.choice} is {' or '.join(finding.options)}; hello {how} {stands}"
+            is_declared = finding.choice in declared
+            what, how = ("declared wrongly", "declares") if is_declared else ("not declared", "means without it")
+            yield f"{what}: {finding.choice} is {' or '.join(finding.options)}; hello {how} {stands}"

@@ -55,7 +55,7 @@ def report_command(
     """
     refuse_outputs({"--output": output, "--html": html}, {"FILE": files})
     if compare and html:
-        raise DataError("shows one report, and --compare prints; give one of the two", key="--html")
+        raise DataError("does not work with --compare; give one of the two", key="--html")
     reports = [read_report(file) for file in files]
     if compare:
         return _compare(reports, form, output)

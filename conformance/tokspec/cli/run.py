@@ -63,12 +63,12 @@ _MAX_FAILURES = "End the run after N failing cases; cases of few clauses and com
 
 _REQUIRE = (
     "Fail unless every case of this core, profile, chapter or clause passes. With :input after the name, fail unless "
-    "every such case gets right what a model receives: ids, type ids and attention mask. May be repeated."
+    "the input of a model (ids, type ids and attention mask) is right in every such case. May be repeated."
 )
 
 _VERIFY = (
-    "Ask every case again: twice in the order that SEED shuffles (0 unless given), once in that order backwards, and "
-    "once in new processes."
+    "Run every case again: twice in an order that SEED shuffles (0 unless given), once in the reverse of that order, "
+    "and once in new processes."
 )
 
 _SHOW = (

@@ -80,7 +80,7 @@ _MINIMIZED = 20
 
 
 _MODEL = "Model of both sides; by default, that of a recording. If given twice, the second is the model of B."
-_FORMAT = "Format of the model, by default indicated by its name. If given twice, the second is that of B's model."
+_FORMAT = "Format of the model; the default depends on its name. If given twice, the second is the format of B's model."
 _JOBS = "Number of units (parts of FILES) to compare at once; by default, one for each processor."
 _OUTPUT = "Folder in which to keep the results of the units of FILES."
 _REPORT = "Write the comparison to this file: .ndjson, .md, or .xml for JUnit."

@@ -175,7 +175,7 @@ def _fsspec() -> Any:
     try:
         return import_module("fsspec")
     except ImportError:
-        raise DataError("an address needs a package; install it with: pip install fsspec") from None
+        raise DataError("reading from an address needs fsspec; install it with: pip install fsspec") from None
 
 
 def _find_remote(address: str) -> list[tuple[str, int, str]]:

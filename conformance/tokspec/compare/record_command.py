@@ -49,9 +49,7 @@ FORMATS = click.Choice(list(READERS))
 
 #: The options for how files are read, and which texts are recorded.
 _TEXTS = [
-    click.option(
-        "--as", "kind", type=click.Choice(KINDS), help="Format of FILES, by default indicated by their names."
-    ),
+    click.option("--as", "kind", type=click.Choice(KINDS), help="Format of FILES; the default depends on their names."),
     click.option("--field", default=FIELD, show_default=True, help="Field of JSON Lines or column of Parquet to read."),
     click.option("--made", type=COUNT, default=MADE, hidden=True, help="Texts of each kind of tokens."),
     click.option(
@@ -69,7 +67,7 @@ def texts_options(command: Command) -> Command:
 @click.argument("implementation")
 @click.argument("files", nargs=-1, metavar="[FILES]...")
 @click.option("--model", type=FILE, required=True, metavar="FILE", help="Model to load, such as a tokenizer.json.")
-@click.option("--format", type=FORMATS, help="Format of the model, by default indicated by its name.")
+@click.option("--format", type=FORMATS, help="Format of the model; the default depends on its name.")
 @texts_options
 @click.option("--no-vocabulary", is_flag=True, help="Record no texts made from the vocabulary.")
 @limits_options

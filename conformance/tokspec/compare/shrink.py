@@ -206,7 +206,7 @@ class _Search:
         """Return which candidates show the finding, up to the first one, which becomes the current question.
 
         Raises:
-            Spent: the time is up, or the most questions were tried.
+            Spent: the time is up, or the maximum number of questions was tried.
         """
         found = [False] * len(candidates)
         tried = [place for place, candidate in enumerate(candidates) if self._is_worth_it(candidate)]

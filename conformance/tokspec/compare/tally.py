@@ -132,7 +132,7 @@ class Tally:
     def note_same(
         self, section: str, texts: Sequence[str], tokens: int, operations: Sequence[str] = ("encode",)
     ) -> None:
-        """Count texts about which the answers are the same."""
+        """Count texts for which both sides give the same answers."""
         self.texts += len(texts)
         self.compared += len(texts)
         self.answered += len(texts)

@@ -59,7 +59,7 @@ def texts_hash() -> str:
 
 
 def texts_of_vocabulary(texts: Mapping[int, str], made: int = MADE) -> Iterator[Input]:
-    """Return texts made of the texts of tokens, given by id; the choice depends on nothing else.
+    """Combine the texts of tokens into inputs, which depend only on the arguments; ``texts`` maps ids to texts.
 
     >>> [each.text for each in texts_of_vocabulary({0: "hug", 1: "s"}, made=0)]
     ['hug', 's', 'hughug', 'ss', 'hugs']

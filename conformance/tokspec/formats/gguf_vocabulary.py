@@ -134,7 +134,7 @@ _WRITERS: Mapping[str, Callable[[Mapping[str, Any]], _Vocabulary]] = {
 def _refuse_others(model: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
     for key, value in wanted.items():
         if model.get(key) != value:
-            raise Unsupported(f"{FORMAT} has no {key.replace('_', ' ')} like that of this model")
+            raise Unsupported(f"{FORMAT} does not support the {key.replace('_', ' ')} setting of this model")
 
 
 def _special(model: Mapping[str, Any]) -> list[str]:

@@ -462,7 +462,7 @@ def _refuse_tokens(kinds: Mapping[str, str], tokens: Sequence[str], format: str)
     listed = set(tokens)
     outside = [token for token in kinds if token not in listed]
     if outside:
-        raise Unsupported(f"{format} has no token outside the vocabulary, where this model has {outside[0]!r}")
+        raise Unsupported(f"{format} has no token outside the vocabulary, but this model has {outside[0]!r}")
     unfit = [token for token in tokens if token in ("", NO_UNKNOWN) or "\0" in token]
     if unfit:
         raise Unsupported(f"{format} cannot hold the token {unfit[0]!r}")

@@ -88,7 +88,7 @@ def _makes_bytes(part: Mapping[str, Any]) -> bool:
 def _bytes(token: str) -> bytes:
     found = to_bytes(token)
     if found is None:
-        raise Unsupported(f"{FORMAT} holds bytes, and {token!r} stands for none")
+        raise Unsupported(f"{FORMAT} holds bytes, and {token!r} represents no bytes")
     return found
 
 
@@ -266,12 +266,12 @@ def refuse_other_merges(tokens: Sequence[str], merges: Sequence[Sequence[str]], 
     >>> refuse_other_merges(["a", "b", "ab"], [], "a file of ranks")
     Traceback (most recent call last):
         ...
-    tokspec.base.errors.Unsupported: unsupported: a file of ranks merges 'a' and 'b', which the model does not list there
+    tokspec.base.errors.Unsupported: unsupported: a file of ranks merges 'a' and 'b', but the model's list of merges ends there
     """  # noqa: E501
     for implied, listed in zip_longest(merges_of(tokens), map(tuple, merges)):
         if listed is None:
             left, right = implied
-            raise Unsupported(f"{format} merges {left!r} and {right!r}, which the model does not list there")
+            raise Unsupported(f"{format} merges {left!r} and {right!r}, but the model's list of merges ends there")
         if implied != listed:
             left, right = listed
             raise Unsupported(f"{format} has no merges, and its ranks do not merge {left!r} and {right!r} there")

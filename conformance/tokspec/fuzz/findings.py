@@ -126,8 +126,8 @@ class KnownCause:
     def excuses(self, finding: Finding) -> bool:
         """Return whether a finding has the same cause.
 
-        It fails in the same manner at the same operation, may be about a clause of the case, and needs nothing in its
-        model that the model of the case lacks.
+        It fails in the same manner and operation, may violate a clause of the case, and its model has no component that
+        the model of the case lacks.
         """
         operation, manner = finding.origin[0], _manner(finding.result.verdict.value)
         is_like = (operation, manner) == (self.operation, self.manner)

@@ -178,10 +178,10 @@ class Lexing(Campaign):
         lines = [f"texts tried: {counts or 'none'}"]
         classes, members = f"{len(self.lexicon.classes)} classes", f"{len(self.lexicon.members)} characters"
         if not any(self._length_done.values()):
-            return [*lines, f"proved: nothing, because not all texts of 1 of {classes} were tried; give more --seconds"]
-        of_all = f", and of up to {self._length_done[True]} of {members}" if self._length_done[True] else ""
+            return [*lines, f"proved: nothing, because not all of {classes} were tried; give more --seconds"]
+        of_all = f", and of {members} up to length {self._length_done[True]}" if self._length_done[True] else ""
         what = "proved" if self.tally.answered == self.tally.examples else "tried, and not all alike"
-        lines += [f"{what}: all texts of up to {max(self._length_done.values())} of {classes}{of_all}"]
+        lines += [f"{what}: all texts of {classes} up to length {max(self._length_done.values())}{of_all}"]
         deadly = ", ".join(map(compact, self._deadly))
         if deadly:
             lines.append(f"except longer texts that contain one of these, which ended the program: {deadly}")

@@ -100,7 +100,7 @@ class Lexicon:
 
 
 def read_lexicon(pattern: str, options: Mapping[str, str]) -> Lexicon:
-    r"""Return the classes of a regular expression, or of a published pattern that a word names, under some choices.
+    r"""Return the classes of a regular expression, or of the published pattern with that name, with these options.
 
     Raises:
         DataError: no pattern has the name, or the pattern has parts that the specification or this module does not

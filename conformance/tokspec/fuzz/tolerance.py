@@ -25,7 +25,7 @@ _Span: TypeAlias = tuple[int, int]
 
 @dataclass(frozen=True)
 class Answers:
-    """A request with the oracle's result and the given one.
+    """A request with the oracle's result and the implementation's result.
 
     ``choices`` are those of the judged implementation; ``ask`` makes another request to the oracle, and returns an
     empty result if it refuses.

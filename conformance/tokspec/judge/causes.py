@@ -288,7 +288,7 @@ def kind(character: str) -> str:
 
 
 def kind_in(character: str, text: str) -> str:
-    """Name the kind of a token's character, which may represent another character of the text, or a byte of one.
+    """Name the kind of character that a token's character represents in the text: itself, another or a part of one.
 
     >>> kind_in("Ġ", "a b"), kind_in("▁", "a b"), kind_in("Ġ", "Ġużepp"), kind_in("ð", "🙂")
     ('white space', 'white space', 'letters (latin)', 'parts of characters')

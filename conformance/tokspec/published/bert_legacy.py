@@ -119,7 +119,7 @@ def _around(model: Mapping[str, Any]) -> dict[str, str]:
         return {}
     around = {"cls_token": part["cls"][0], "sep_token": part["sep"][0]}
     if any(token not in model.get("special_tokens", ()) for token in around.values()):
-        raise Unsupported("has the tokens around a text as special tokens, wherever they are")
+        raise Unsupported("treats the tokens that it adds around a text as special tokens inside the text too")
     return around
 
 
@@ -156,7 +156,7 @@ def _truncation(model: Mapping[str, Any]) -> dict[str, Any]:
     if part is None:
         return {}
     if part["stride"] > 0:
-        raise Unsupported("gives no overflowing parts, which a stride is for")
+        raise Unsupported("supports no stride, because it gives no overflowing parts")
     return {"truncation": part["strategy"], "max_length": part["max_length"]}
 
 

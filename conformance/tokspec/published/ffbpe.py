@@ -165,7 +165,7 @@ def _unit(model: Mapping[str, Any]) -> tuple[str, str | None]:
 def _bytes(token: str, unit: str) -> bytes:
     known = to_bytes(token) if unit == "byte" else token.encode()
     if known is None:
-        raise Unsupported(f"has tokens of bytes, and {token!r} stands for none")
+        raise Unsupported(f"has tokens of bytes, and {token!r} represents no bytes")
     return known
 
 

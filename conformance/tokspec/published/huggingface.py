@@ -215,7 +215,7 @@ def _learn(tokenizer: Tokenizer, input: Mapping[str, Any], size: int) -> Result:
     corpus, learner = input["corpus"], Tokenizer(BPE())
     suffix = json.loads(tokenizer.to_str())["model"].get("end_of_word_suffix")
     if suffix and ("texts" in corpus or len({word[-1:] for word, _ in corpus["words"]} - {""}) > 1):
-        raise Unsupported("gives characters with a suffix their ids in an order that is another in each run")
+        raise Unsupported("numbers characters with a suffix in a different order in each run")
     if "texts" in corpus:
         if tokenizer.normalizer is not None:
             learner.normalizer = tokenizer.normalizer
@@ -237,7 +237,8 @@ def _learn(tokenizer: Tokenizer, input: Mapping[str, Any], size: int) -> Result:
 def _repeated(words: list[tuple[str, int]]) -> Iterator[str]:
     """Return every word as often as it counts: trainers take texts, and without a pre-tokenizer a text is a word."""
     if sum(count for _, count in words) > _MOST_WORDS:
-        raise Unsupported(f"takes texts, and more than {_MOST_WORDS} words are too many to repeat")
+        reason = f"a word is repeated by its count, but the counts add up to more than {_MOST_WORDS}"
+        raise Unsupported(f"takes texts, so {reason}")
     if any(count == 0 for _, count in words):
         raise Unsupported("takes texts, and a word with the count 0 stands in none")
     return (word for word, count in words for _ in range(count))

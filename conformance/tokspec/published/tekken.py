@@ -106,5 +106,5 @@ def _id(ranks: Ranks, token: str) -> int:
         return ranks.special_tokens[token]
     known = to_bytes(token)
     if known is None:
-        raise Unsupported(f"decodes bytes, and {token!r} stands for none")
+        raise Unsupported(f"decodes bytes, and {token!r} represents no bytes")
     return ranks.ranks[known]

@@ -199,5 +199,5 @@ def _pattern(content: Mapping[str, Any]) -> str:
 def _id(encoding: Any, ranks: Ranks, token: str) -> Any:
     known = token if token in ranks.special_tokens else to_bytes(token)
     if known is None:
-        raise Unsupported(f"decodes bytes, and {token!r} stands for none")
+        raise Unsupported(f"decodes bytes, and {token!r} represents no bytes")
     return encoding.encode_single_token(known)

@@ -96,7 +96,8 @@ class EducationalAdapter:
         """Return one text, which the program trains on, and the pattern that cuts it into the words of the corpus."""
         if "words" in corpus:
             if sum(count for _, count in corpus["words"]) > _MOST_WORDS:
-                raise Unsupported(f"takes a text, and more than {_MOST_WORDS} words are too many to repeat")
+                reason = f"a word is repeated by its count, but the counts add up to more than {_MOST_WORDS}"
+                raise Unsupported(f"takes a text, so {reason}")
             if any(count == 0 for _, count in corpus["words"]):
                 raise Unsupported("takes a text, and a word with the count 0 stands in none")
             words = [word for word, count in corpus["words"] for _ in range(count)]
@@ -142,7 +143,7 @@ def _decode(encoding: Any, ranks: Ranks, input: Mapping[str, Any]) -> dict[str, 
 def _bytes(token: str) -> bytes:
     known = to_bytes(token)
     if known is None:
-        raise Unsupported(f"decodes bytes, and {token!r} stands for none")
+        raise Unsupported(f"decodes bytes, and {token!r} represents no bytes")
     return known
 
 

@@ -186,7 +186,7 @@ class _Judged:
         self.known: dict[tuple[str | int, ...], list[str]] = {}
 
     def passed(self, cases: Sequence[Case]) -> Mapping[str, int]:
-        """Count for each implementation the cases that it passes, with the options that suit it best."""
+        """Count how many cases each implementation passes with the options that suit it best."""
         counts = [self.count(cases, choices) for choices in _declarations(cases)]
         return {name: max(count[name] for count in counts) for name in KNOW_NOTHING}
 

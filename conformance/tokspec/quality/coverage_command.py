@@ -27,11 +27,11 @@ from tokspec.suite.fixtures import load_suite
 def coverage_command(fixtures: Path | None, by_operation: bool, by_family: bool, by_chance: bool) -> int:
     """Print each clause with its cases and the functions of the reference that implement it.
 
-    Exit status: 0, or 1 if a MUST clause has no case, or no function although the reference could have one, or if a
-    clause has no case of an operation in which a user could see it broken.
+    Exit status: 1 if a MUST clause has no case, if it has no function although the reference could have one, or if no
+    case tests a clause with an operation in which a user could see a violation; otherwise 0.
 
-    With --operations, count the cases of each clause by operation. If a clause has no case of an operation in which a
-    user might look for a fault, print why.
+    With --operations, count the cases of each clause by operation. If no case tests a clause with an operation in which
+    a user might look for a fault, print why.
 
     With --families, print how many cases test each clause that holds for models of every family, by family and
     operation. The exit status is 1 if a family has no case.

@@ -82,7 +82,7 @@ def power(
     """Judge every mutant in order, in ``jobs`` processes.
 
     Raises:
-        DataError: a mutant does not fit the reference, or fails in a way that only a slip in it explains.
+        DataError: a mutant does not fit the reference, or fails in a way that only a mistake in the mutant explains.
     """
     for mutant in mutants:
         mutant.changed()

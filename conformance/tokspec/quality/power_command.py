@@ -19,11 +19,11 @@ from tokspec.suite.fixtures import load_suite
 from tokspec.suite.specification import load_specification
 
 
-@click.command("power", short_help="Judge the suite by known faults.")
+@click.command("power", short_help="Test whether the suite notices known faults.")
 @click.option("--mutants", "folder", type=FILE, metavar="FOLDER", help="Mutants to use instead of the checkout's own.")
 @fixtures_option
 @click.option("--select", "patterns", multiple=True, metavar="PATTERN", help="Select mutants by id, clause or file.")
-@click.option("--full", is_flag=True, help="Try all cases that run what a mutant changes, even after one notices.")
+@click.option("--full", is_flag=True, help="Try all cases that run the changed code, even after one notices the fault.")
 @click.option("--summary", is_flag=True, help="Count cases and kills by clause and by case. Implies --full.")
 @click.option("--jobs", type=PROCESSES, help="Number of processes; by default, one for each processor.")
 def power_command(

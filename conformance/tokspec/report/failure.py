@@ -41,7 +41,9 @@ def describe(
     rows = [("why", case.why)]
     if result.rows and result.difference is not None:
         rows.append(("rows", shorten(visible(result.detail), 600)))
-    rows.append(("input", f"{case.operation} {shorten(compact(_input(result.question.input)))}"))
+    asked = result.question
+    many = f"in {len(case.rows)} rows" if case.rows and not asked.row else shorten(compact(_input(asked.input)))
+    rows.append(("input", f"{case.operation} {many}"))
     others = [row for row in result.telling[1:] if not row.verdict.conforms][:ROWS]
     if result.difference is None:
         rows += [("expected", shorten(compact(_plain(result.expected))))] if result.expected else []

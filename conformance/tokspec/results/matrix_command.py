@@ -81,14 +81,14 @@ def matrix_command(
 
     Unless you give --list, the list is conformance/adapters/adapters.yaml of the installed checkout or of the one in
     the current folder. Without a checkout, it contains the adapters that installed packages announce. If an
-    implementation is missing, its name is shown with what you have to do to add it.
+    implementation is missing, the output shows its name and how to add it.
 
     With --model FILE, each implementation loads your file, such as a tokenizer.json, and encodes ten thousand texts or
-    more. A text counts as right if the answer is that of tokfast with the options of the library that the file is for.
+    more. The right answers come from tokfast, with the options of the library for which such files are made.
     With --model NAME, the name of a published tokenizer such as llama-3.1, the recorded results are shown, and no
     implementation runs.
 
-    Unless you give --limit, a case may take a minute, and a text of --model 20 seconds.
+    Unless you give --limit, each case may take up to a minute; with --model, each text may take up to 20 seconds.
 
     \b
     tokspec matrix --model llama-3.1

@@ -252,10 +252,10 @@ def _orphans() -> Iterator[psutil.Process]:
 
 
 class OrphanReaper:
-    """A process that kills the programs of this process when this process has ended, in whatever way.
+    """A helper process that kills the programs of the main process when that ends for any reason.
 
-    It is started with the first program, and learns of each program through a pipe. When this process ends, the system
-    closes the pipe, even after ``kill -9``.
+    It is started with the first program, and learns of each program through a pipe. When the main process ends, the
+    system closes the pipe, even after ``kill -9``.
     """
 
     #: Kills the process groups that were added and not removed. It imports little, so that it starts fast.

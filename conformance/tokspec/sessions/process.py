@@ -149,7 +149,7 @@ class Process:
 
     @property
     def is_ended(self) -> bool:
-        """Whether the program itself has ended; processes that it started may live."""
+        """Whether the program itself has ended; processes that it started may still be running."""
         return self._ended
 
     @property

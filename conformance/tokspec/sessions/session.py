@@ -91,9 +91,9 @@ def in_order(made: Iterable[tuple[int, _Made]]) -> Iterator[tuple[int, _Made]]:
 
 
 def refuse_unoffered(hello: Hello, request: Request) -> Refused | None:
-    """Return the refusal of a request that needs something that is not offered; such a request is never sent.
+    """Return a refusal if the implementation does not offer what a request needs; such a request is never sent.
 
-    That may be its operation, in general or for this type of model, an option of its input, or a component of its
+    It may lack the operation, in general or for this type of model, an option of its input, or a component of its
     model. A user's own file is sent to the implementation whatever it contains, and so is a model if the implementation
     reads files itself.
 
