@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from importlib import import_module
 from importlib.metadata import version
 from typing import Any
@@ -28,6 +29,21 @@ COMPONENTS = (
 
 #: What it says of a model that it cannot have.
 _UNSUPPORTED = ("Byte remapping failed", "Unsupported model type", "Unsupported normalizer type")
+
+
+class _Model:
+    """A tokenizer and its two other interfaces, which take milliseconds to make for a large vocabulary."""
+
+    def __init__(self, tokenizer: Any) -> None:
+        self.tokenizer = tokenizer
+
+    @cached_property
+    def like_transformers(self) -> Any:
+        return self.tokenizer.as_hf()
+
+    @cached_property
+    def like_tiktoken(self) -> Any:
+        return self.tokenizer.as_tiktoken()
 
 
 class GigatokenAdapter:
@@ -52,14 +68,14 @@ class GigatokenAdapter:
             reads_file=True,
         )
 
-    def load(self, format: str, content: Any) -> Any:
+    def load(self, format: str, content: Any) -> _Model:
         """Load a ``tokenizer.json``.
 
         Raises:
             Refusal: ``unsupported``, for what the library does not know, and ``invalid_model``.
         """
         try:
-            return self._library.Tokenizer.from_json(json.dumps(content))
+            return _Model(self._library.Tokenizer.from_json(json.dumps(content)))
         except (RuntimeError, ValueError) as error:
             if any(said in str(error) for said in ("byte_fallback is set but the vocab has no", "expected u32")):
                 raise Refusal("invalid_model", str(error).partition("\n")[0]) from error
@@ -67,12 +83,12 @@ class GigatokenAdapter:
                 raise
             raise Unsupported(str(error).partition("\n")[0]) from error
 
-    def encoder(self, model: Any) -> Callable[[str], list[int]]:
+    def encoder(self, model: _Model) -> Callable[[str], list[int]]:
         """Return a function from a text to its ids, for callers that encode millions of texts."""
-        encode = model.encode
+        encode = model.tokenizer.encode
         return lambda text: [int(id) for id in encode(text)]
 
-    def run(self, operation: str, model: Any, input: Mapping[str, Any]) -> dict[str, Any]:
+    def run(self, operation: str, model: _Model, input: Mapping[str, Any]) -> dict[str, Any]:
         """Perform one operation.
 
         Raises:
@@ -80,8 +96,8 @@ class GigatokenAdapter:
         """
         require_unicode(input)
         if operation == "decode_bytes":
-            return {"bytes": model.decode(_ids(input)).hex()}
-        wrapped = model.as_hf()
+            return {"bytes": model.tokenizer.decode(_ids(input)).hex()}
+        wrapped = model.like_transformers
         if operation == "decode":
             return {"text": _decode(wrapped, input)}
         texts = [each["text"] for each in input["inputs"]] if operation == "encode_batch" else [input["text"]]
@@ -100,12 +116,12 @@ def _as_transformers(wrapped: Any, texts: list[str], input: Mapping[str, Any], i
     return [{"tokens": wrapped.convert_ids_to_tokens(ids), "ids": ids, "attention_mask": mask} for ids, mask in pairs]
 
 
-def _as_tiktoken(model: Any, wrapped: Any, texts: list[str], input: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _as_tiktoken(model: _Model, wrapped: Any, texts: list[str], input: Mapping[str, Any]) -> list[dict[str, Any]]:
     if input.get("add_special_tokens", True) and wrapped.num_special_tokens_to_add() > 0:
         raise Unsupported("puts nothing around a text where it is chosen which special tokens are found in it")
     allowed, disallowed = input.get("allowed_special", "all"), input.get("disallowed_special", ())
     try:
-        rows = model.as_tiktoken().encode_batch(texts, allowed_special=allowed, disallowed_special=disallowed)
+        rows = model.like_tiktoken.encode_batch(texts, allowed_special=allowed, disallowed_special=disallowed)
     except NotImplementedError as error:  # which its documentation says of a special token that is neither
         raise Unsupported(str(error)) from error
     except ValueError as error:
