@@ -403,6 +403,29 @@ BPE-ENC-1 (MUST)  spec/04-bpe.md:{clause.line}
     )
 
 
+def test_an_erratum_and_a_choice_can_be_looked_up(status_and_message: Call) -> None:
+    specification = load_specification()
+    erratum, choice = specification.errata["E-15"], specification.choices["unknown_id"]
+    assert (
+        status_and_message("cases", *ONE, "E-15", "unknown_id")[1]
+        == f"""\
+E-15
+  where: {erratum.fields["where"]}
+  stated: {erratum.fields["stated"]}
+  right: {erratum.fields["right"]}
+  why: {erratum.fields["why"]}
+  cases: none
+unknown_id: {choice.question}
+  error (default): {choice.options["error"]}
+  skipped: {choice.options["skipped"]}
+  cases: none
+"""
+    )
+    assert "  cases: unigram-toy-segmentations-hug, unigram-toy-segmentations-hugs" in (
+        status_and_message("cases", "E-7")[1].splitlines()
+    )
+
+
 def test_a_run_ends_after_so_many_failures(folder: Path, status_and_message: Call) -> None:
     (folder / "letters.py").write_text(LETTERS, "utf-8")
     status, output, _ = status_and_message("run", *ONE, "--impl", "letters:Letters", "--max-failures", "1")

@@ -119,6 +119,12 @@ def test_what_passes_though_it_is_listed_fails_until_the_file_is_written_anew(tm
     assert (tmp_path / FILE).read_text("utf-8").splitlines()[1:] == ["known_failures: []"]
 
 
+def test_what_fails_anew_gets_no_advice_to_list_it(tmp_path: Path) -> None:
+    (tmp_path / FILE).write_text("known_failures: []\n", "utf-8")
+    status, lines, _ = judged(tmp_path, "Letters", "--known-failures", FILE)
+    assert (status, lines[-1]) == (1, "letters 1 does not conform: 2 cases = 2 fail")
+
+
 def test_an_entry_of_no_case_fails_the_run(tmp_path: Path) -> None:
     entry = 'case: "no-such-case", verdict: "fail", digest: "0123456789abcdef", reason: "none"'
     (tmp_path / FILE).write_text(f"known_failures:\n  - {{{entry}}}\n", "utf-8")

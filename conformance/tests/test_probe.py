@@ -212,7 +212,7 @@ class Torn(Plain):
     ("adapter", "line"),
     [
         ("Loud", r"declared wrongly: final_sigma is contextual; hello declares \u001b[31mplain"),
-        ("Plain", "not declared: final_sigma is plain; hello means without it contextual"),
+        ("Plain", "not declared: final_sigma is plain; hello says nothing, which means contextual"),
         (
             "Torn",
             "no option fits: final_sigma: plain fails 2 of 7, contextual fails 5: final-sigma-word takes plain, "

@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 from tokspec.adapter import Hello
-from tokspec.judge.verdicts import Result, effective_choices, judge, not_run
+from tokspec.judge.verdicts import Result, Verdict, effective_choices, judge, not_run
 from tokspec.protocol.messages import Answer, Fault, Refused, Reply
 from tokspec.report.failure import brief, describe
 from tokspec.suite.cases import Case, Model
+from tokspec.suite.fixtures import load_suite
 from tokspec.suite.specification import load_specification
 
 HELLO = Hello("mine", "1", "Python", ("encode",), encode_fields=("tokens", "ids", "spans"))
@@ -315,3 +316,9 @@ def test_a_case_that_was_never_asked_and_a_text_that_is_not_to_be_seen() -> None
 def test_the_command_cannot_hide_either() -> None:
     lines = describe(tokens(["b"], ["u"]), "tokspec run --cmd 'a\nb\x1b[2J'")
     assert lines[-1] == "  again     tokspec run --cmd 'a\\u000ab\\u001b[2J'"
+
+
+def test_a_table_that_passes_though_it_is_listed_says_how_many_rows_it_has() -> None:
+    case = next(case for case in load_suite().cases.values() if len(case.rows) == 3)
+    lines = describe(Result(case, Verdict.UNEXPECTED_PASS, "passes, but is listed", {}), "again")
+    assert f"  input     {case.operation} in 3 rows" in lines

@@ -86,6 +86,10 @@ def cases_command(
     click.echo(_count(len(cases), "case"))
 
 
+#: How many cases of a choice are named.
+_NAMED = 10
+
+
 def _show_entry(name: str, suite: Suite) -> list[str]:
     """Return the lines that show a clause, an erratum or a choice; none if the name is another."""
     specification, cases = load_specification(), suite.cases.values()
@@ -100,11 +104,11 @@ def _show_entry(name: str, suite: Suite) -> list[str]:
         options = [
             f"{option}{' (default)' * (option == choice.default)}: {rule}" for option, rule in choice.options.items()
         ]
-        more = f" and {len(having) - 10} more" if len(having) > 10 else ""
+        more = f" and {len(having) - _NAMED} more" if len(having) > _NAMED else ""
         return [
             f"{name}: {choice.question}",
             *(f"  {each}" for each in options),
-            f"  cases: {', '.join(having[:10])}{more}",
+            f"  cases: {', '.join(having[:_NAMED]) or 'none'}{more}",
         ]
     return []
 

@@ -134,5 +134,6 @@ def _wrong(found: Probe, declared: Mapping[str, str]) -> Iterator[str]:
             yield f"no option fits: {finding.choice}: {_costs(finding)}: {_listed(seen, 4)}"
         elif stands not in finding.fitting and not finding.doubt:
             is_declared = finding.choice in declared
-            what, how = ("declared wrongly", "declares") if is_declared else ("not declared", "means without it")
+            what = "declared wrongly" if is_declared else "not declared"
+            how = "declares" if is_declared else "says nothing, which means"
             yield f"{what}: {finding.choice} is {' or '.join(finding.options)}; hello {how} {stands}"

@@ -19,6 +19,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from tokspec.adapter import Hello, Unsupported, require_unicode
+from tokspec.published.sharing import ids_in_cpp
 
 #: The options that the library takes, measured with version 0.15.2.
 CHOICES = {"join_without_decoder": "nothing", "unknown_id": "skipped", "byte_level_added_tokens": "utf_8"}
@@ -91,12 +92,9 @@ class OnnxruntimeExtensionsAdapter:
         """
         require_unicode(input)
         if operation == "decode":
-            if "tokens" in input:
-                raise Unsupported("decodes ids, and no tokens")
-            if any(id >= 2**32 for id in input["ids"]):
-                raise Unsupported("takes ids of 32 bits, as its library in C++ has them")
+            ids = ids_in_cpp(input, 32)
             model.update_options({"skip_special_tokens": input.get("skip_special_tokens", False)})
-            return {"text": model.detokenize(input["ids"])[0]}
+            return {"text": model.detokenize(ids)[0]}
         model.update_options({"add_special_tokens": input.get("add_special_tokens", True)})
         if operation == "encode":
             return {"ids": [int(id) for id in model.tokenize(input["text"])]}

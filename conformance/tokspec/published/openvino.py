@@ -21,6 +21,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from tokspec.adapter import Hello, Refusal, Unsupported, require_unicode
+from tokspec.published.sharing import ids_in_cpp
 
 #: The options that the library takes, measured with version 2026.4.1.0.
 CHOICES = {"unknown_id": "skipped", "final_sigma": "plain"}
@@ -96,12 +97,9 @@ class OpenvinoAdapter:
         """
         require_unicode(input)
         if operation == "decode":
-            if "tokens" in input:
-                raise Unsupported("decodes ids, and no tokens")
-            if any(id >= 2**31 for id in input["ids"]):
-                raise Unsupported("takes ids of 32 bits, as its graphs have them")
+            ids = ids_in_cpp(input, 31)
             decode = self._made(model, input.get("skip_special_tokens", False))[1]
-            return {"text": str(decode([input["ids"]])["string_output"][0])}
+            return {"text": str(decode([ids])["string_output"][0])}
         found = self._made(model, input.get("add_special_tokens", True))[0]([input["text"]])
         return {"ids": found["input_ids"][0].tolist(), "attention_mask": found["attention_mask"][0].tolist()}
 

@@ -20,6 +20,7 @@ from tempfile import TemporaryDirectory, TemporaryFile
 from typing import Any
 
 from tokspec.adapter import Hello, Refusal, Unsupported, require_unicode
+from tokspec.published.sharing import ids_in_cpp
 
 #: The options that the library takes, measured with version 1.5.0.
 CHOICES = {"merge_outside_vocabulary": "ignored", "join_without_decoder": "nothing", "unknown_id": "error"}
@@ -106,11 +107,7 @@ class PytorchTokenizersAdapter:
             if operation == "encode":
                 adds = input.get("add_special_tokens", True)
                 return {"ids": model.encode(input["text"], bos=int(adds), eos=int(adds))}
-            if "tokens" in input:
-                raise Unsupported("decodes ids, and no tokens")
-            if any(id >= 2**64 for id in input["ids"]):
-                raise Unsupported("takes ids of 64 bits, as its library in C++ has them")
-            return {"text": model.decode_batch(input["ids"], input.get("skip_special_tokens", False))}
+            return {"text": model.decode_batch(ids_in_cpp(input, 64), input.get("skip_special_tokens", False))}
         except UnicodeDecodeError as error:
             raise Refusal("invalid_input", str(error)) from error
         except RuntimeError as error:

@@ -161,6 +161,22 @@ def ids_in(content: Mapping[str, Any]) -> Mapping[str, int]:
     return {**found, **{token["content"]: token["id"] for token in content.get("added_tokens", ())}}
 
 
+def ids_in_cpp(input: Mapping[str, Any], bits: int) -> list[int]:
+    """Return the ids to decode, for a library in C++ that takes ids of this many bits, and no tokens.
+
+    >>> ids_in_cpp({"ids": [7, 2]}, 32)
+    [7, 2]
+
+    Raises:
+        Unsupported: the input has tokens in place of ids, or an id does not fit.
+    """
+    if "tokens" in input:
+        raise Unsupported("decodes ids, and no tokens")
+    if any(id >= 2**bits for id in input["ids"]):
+        raise Unsupported(f"takes ids of {bits} bits, as its library in C++ has them")
+    return list(input["ids"])
+
+
 def split_special_tokens(options: Mapping[str, Any]) -> dict[str, bool]:
     """Say which special tokens are found, as an argument of a call.
 
