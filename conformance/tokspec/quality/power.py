@@ -140,7 +140,8 @@ class _Asking:
         self.mutant, self.seconds, self.asked, self.hung = mutant, seconds, 0, 0
         self.kills: list[Kill] = []
         try:
-            self.session = InProcessSession(mutated(mutant.module, mutant.changed(), mutant.choices))
+            adapter = mutated(mutant.module, mutant.changed(), mutant.choices)
+            self.session = InProcessSession(adapter, let_through=(KeyboardInterrupt, TimeoutError))
         except (AdapterFault, DataError) as error:
             raise DataError(str(error), mutant.place, key=mutant.id) from error
 
@@ -164,9 +165,6 @@ class _Asking:
         if result.verdict is Verdict.PASS:
             return ""
         for question in result.telling or (result,):
-            if question.detail.startswith("TimeoutError"):
-                self.hung += 1
-                return "timeout"
             self.check(question)
         return str(result.verdict.value)
 

@@ -15,12 +15,16 @@ from tokspec.sessions.session import Session, refuse_limited, refuse_unoffered, 
 class InProcessSession(Session):
     """Calls an adapter directly. There is no time limit, and an exit of the whole process cannot be caught.
 
+    Args:
+        adapter: the implementation.
+        let_through: exceptions that are meant for the caller; any other is a crash of the adapter.
+
     Raises:
         AdapterFault: if ``hello`` fails or returns something other than a ``Hello``.
     """
 
-    def __init__(self, adapter: Adapter) -> None:
-        self._caller = AdapterCaller(adapter, let_through=(KeyboardInterrupt,))
+    def __init__(self, adapter: Adapter, let_through: tuple[type[BaseException], ...] = (KeyboardInterrupt,)) -> None:
+        self._caller = AdapterCaller(adapter, let_through=let_through)
         self._loads: dict[str, Reply] = {}
         self._formats: dict[str, str] = {}
         self._hello = read_hello(read_reply(self._caller.hello(), is_ours=True))
