@@ -60,6 +60,7 @@ FAMILIES: Mapping[str, str] = {
     "tokenizers": "huggingface",
     "@huggingface/tokenizers": "huggingface",
     "sugarme/tokenizer": "huggingface",
+    "DJL": "huggingface",
     "tiktoken": "openai",
     "tiktoken._educational": "openai",
     "tiktoken-rs": "openai",

@@ -62,6 +62,7 @@ PROGRAMS = [
     rust("kitoken", '[dependencies.kitoken]\nversion = "=', "kitoken 0.11.1"),
     rust("tiktoken-rs", '[dependencies.tiktoken-rs]\nversion = "=', "tiktoken-rs 0.12.1"),
     rust("llm-tokenizer", '[dependencies.llm-tokenizer]\nversion = "=', "llm-tokenizer 1.10.0"),
+    java("djl", "Djl", "<artifactId>tokenizers</artifactId>\n      <version>", "DJL 0.38.0"),
     java("jtokkit", "Jtokkit", "<artifactId>jtokkit</artifactId>\n      <version>", "jtokkit 1.1.0"),
     java("opennlp", "OpenNlp", "<artifactId>opennlp-tools</artifactId>\n      <version>", "opennlp-tools WordpieceTokenizer 2.5.7"),
     java("tribuo", "Tribuo", "<artifactId>tribuo-util-tokenization</artifactId>\n      <version>", "tribuo-util-tokenization Wordpiece 4.3.2"),

@@ -63,7 +63,7 @@ IN_JAVASCRIPT = {
 }
 IN_RUST = {"kitoken": "kitoken", "tiktoken-rs": "tiktoken-rs"}
 IN_GO = {"sugarme/tokenizer": "sugarme", "pkoukk/tiktoken-go": "pkoukk"}
-IN_JAVA = {"jtokkit": "Jtokkit", "OpenNLP": "OpenNlp", "Tribuo": "Tribuo"}
+IN_JAVA = {"DJL tokenizers": "Djl", "jtokkit": "Jtokkit", "OpenNLP": "OpenNlp", "Tribuo": "Tribuo"}
 
 #: How much of what an adapter passes a program has to ask, at least: one that asks little would find little.
 LEAST = 0.2

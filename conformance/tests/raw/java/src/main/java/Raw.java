@@ -1,5 +1,7 @@
+import ai.djl.huggingface.tokenizers.HuggingFaceTokenizer;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
+import com.google.gson.JsonNull;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import com.google.gson.JsonPrimitive;
@@ -11,6 +13,8 @@ import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Base64;
@@ -61,7 +65,7 @@ public final class Raw {
   }
 
   private static final Map<String, Library> LIBRARIES =
-      Map.of("jtokkit", Raw::jtokkit, "OpenNLP", Raw::openNlp, "Tribuo", Raw::tribuo);
+      Map.of("DJL tokenizers", Raw::djl, "jtokkit", Raw::jtokkit, "OpenNLP", Raw::openNlp, "Tribuo", Raw::tribuo);
 
   /** Refuses an input with an option that is not one of these. */
   private static void takes(JsonObject input, String... options) {
@@ -180,6 +184,84 @@ public final class Raw {
     need(input.has("ids"), "decodes ids alone");
     IntArrayList found = new IntArrayList();
     for (JsonElement id : input.getAsJsonArray("ids")) found.add(number(id));
+    return found;
+  }
+
+  // DJL calls Hugging Face tokenizers
+
+  private static Made djl(JsonObject written) {
+    need(written.has("tokenizer.json"), "the model is not written as tokenizer.json");
+    HuggingFaceTokenizer made;
+    try {
+      Path file = Files.createTempFile("raw", ".json");
+      Files.writeString(file, written.get("tokenizer.json").toString());
+      made = HuggingFaceTokenizer.builder().optTokenizerPath(file).build();
+      Files.delete(file);
+    } catch (java.io.IOException failure) {
+      throw new RuntimeException(failure);
+    }
+    return (operation, input) -> switch (operation) {
+      case "encode" -> {
+        takes(input, "pair", "add_special_tokens");
+        String text = input.get("text").getAsString();
+        boolean adds = flag(input, "add_special_tokens", true);
+        yield djlEncoding(
+            input.has("pair")
+                ? made.encode(text, input.get("pair").getAsString(), adds, true)
+                : made.encode(text, adds, true));
+      }
+      case "encode_batch" -> {
+        takes(input, "add_special_tokens");
+        List<String> texts = new ArrayList<>();
+        for (JsonElement each : input.getAsJsonArray("inputs")) {
+          need(!each.getAsJsonObject().has("pair"), "pairs have a method of their own");
+          texts.add(each.getAsJsonObject().get("text").getAsString());
+        }
+        JsonArray found = new JsonArray();
+        for (var each : made.batchEncode(texts.toArray(new String[0]), flag(input, "add_special_tokens", true), true)) {
+          found.add(djlEncoding(each));
+        }
+        yield answer("encodings", found);
+      }
+      case "decode" -> {
+        takes(input, "skip_special_tokens");
+        need(input.has("ids"), "decodes ids alone");
+        long[] ids = input.getAsJsonArray("ids").asList().stream().mapToLong(JsonElement::getAsLong).toArray();
+        yield answer("text", new JsonPrimitive(made.decode(ids, flag(input, "skip_special_tokens", false))));
+      }
+      default -> throw new NotOffered("no operation " + operation);
+    };
+  }
+
+  private static JsonObject djlEncoding(ai.djl.huggingface.tokenizers.Encoding encoding) {
+    JsonObject found = new JsonObject();
+    JsonArray tokens = new JsonArray();
+    for (String token : encoding.getTokens()) tokens.add(token);
+    found.add("tokens", tokens);
+    found.add("ids", djlNumbers(encoding.getIds()));
+    found.add("type_ids", djlNumbers(encoding.getTypeIds()));
+    found.add("special_tokens_mask", djlNumbers(encoding.getSpecialTokenMask()));
+    found.add("attention_mask", djlNumbers(encoding.getAttentionMask()));
+    found.add("word_ids", djlNumbers(encoding.getWordIds()));
+    found.add("sequence_ids", djlNumbers(encoding.getSequenceIds()));
+    JsonArray spans = new JsonArray();
+    for (var span : encoding.getCharTokenSpans()) {
+      JsonArray pair = new JsonArray();
+      pair.add(span == null ? 0 : span.getStart());
+      pair.add(span == null ? 0 : span.getEnd());
+      spans.add(pair);
+    }
+    found.add("spans", spans);
+    JsonArray parts = new JsonArray();
+    for (var part : encoding.getOverflowing()) parts.add(djlEncoding(part));
+    found.add("overflowing", parts);
+    return found;
+  }
+
+  /** A word or a sequence that is none is -1. */
+  private static JsonArray djlNumbers(long[] numbers) {
+    JsonArray found = new JsonArray();
+    for (long number : numbers) found.add(number < 0 ? JsonNull.INSTANCE : new JsonPrimitive(number));
     return found;
   }
 
