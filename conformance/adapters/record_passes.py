@@ -61,6 +61,7 @@ FAMILIES: Mapping[str, str] = {
     "@huggingface/tokenizers": "huggingface",
     "sugarme/tokenizer": "huggingface",
     "DJL": "huggingface",
+    "eliben/go-sentencepiece": "sentencepiece",
     "tiktoken": "openai",
     "tiktoken._educational": "openai",
     "tiktoken-rs": "openai",

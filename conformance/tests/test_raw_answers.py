@@ -62,7 +62,11 @@ IN_JAVASCRIPT = {
     "tiktoken of npm": "tiktoken-wasm",
 }
 IN_RUST = {"kitoken": "kitoken", "tiktoken-rs": "tiktoken-rs"}
-IN_GO = {"sugarme/tokenizer": "sugarme", "pkoukk/tiktoken-go": "pkoukk"}
+IN_GO = {
+    "sugarme/tokenizer": "sugarme",
+    "pkoukk/tiktoken-go": "pkoukk",
+    "eliben/go-sentencepiece": "go-sentencepiece",
+}
 IN_JAVA = {"DJL tokenizers": "Djl", "jtokkit": "Jtokkit", "OpenNLP": "OpenNlp", "Tribuo": "Tribuo"}
 
 #: How much of what an adapter passes a program has to ask, at least: one that asks little would find little.

@@ -3,6 +3,7 @@ module tokspec.example/raw
 go 1.23.0
 
 require (
+	github.com/eliben/go-sentencepiece v0.6.0
 	github.com/pkoukk/tiktoken-go v0.1.8
 	github.com/sugarme/tokenizer v0.3.0
 )
@@ -17,4 +18,5 @@ require (
 	github.com/schollz/progressbar/v2 v2.15.0 // indirect
 	github.com/sugarme/regexpset v0.0.0-20200920021344-4d4ec8eaf93c // indirect
 	golang.org/x/text v0.25.0 // indirect
+	google.golang.org/protobuf v1.34.2 // indirect
 )

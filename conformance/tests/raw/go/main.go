@@ -18,6 +18,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/eliben/go-sentencepiece"
 	"github.com/pkoukk/tiktoken-go"
 	"github.com/sugarme/tokenizer"
 	"github.com/sugarme/tokenizer/normalizer"
@@ -84,8 +85,9 @@ type library struct {
 }
 
 var libraries = map[string]library{
-	"sugarme/tokenizer":  {loadSugarme, askSugarme},
-	"pkoukk/tiktoken-go": {loadTiktoken, askTiktoken},
+	"sugarme/tokenizer":       {loadSugarme, askSugarme},
+	"pkoukk/tiktoken-go":      {loadTiktoken, askTiktoken},
+	"eliben/go-sentencepiece": {loadSentencePiece, askSentencePiece},
 }
 
 // sugarme/tokenizer
@@ -295,6 +297,51 @@ func contents(choice any) []string {
 		found = append(found, token.(string))
 	}
 	return found
+}
+
+// eliben/go-sentencepiece
+
+type pieces struct {
+	*sentencepiece.Processor
+	decoder string
+}
+
+func loadSentencePiece(written map[string]json.RawMessage) any {
+	content, ok := written["sentencepiece.model"]
+	need(ok, "the model is not written as sentencepiece.model")
+	var model struct {
+		Files  map[string]map[string][]byte
+		Beside struct{ Decoder struct{ Type string } }
+	}
+	read(content, &model)
+	folder, err := os.MkdirTemp("", "raw")
+	check(err)
+	defer os.RemoveAll(folder)
+	path := filepath.Join(folder, "tokenizer.model")
+	check(os.WriteFile(path, model.Files["sentencepiece.model"]["base64"], 0o600))
+	made, err := sentencepiece.NewProcessorFromPath(path)
+	check(err)
+	return pieces{made, model.Beside.Decoder.Type}
+}
+
+func askSentencePiece(tokenizing any, operation string, given input) object {
+	made := tokenizing.(pieces)
+	need(given.Pair == nil && given.AddSpecialTokens == nil && given.SkipSpecialTokens == nil, "no such option")
+	need(given.AllowedSpecial == nil && given.DisallowedSpecial == nil, "chooses no special tokens")
+	switch operation {
+	case "encode":
+		tokens := made.Encode(given.Text)
+		return object{
+			"tokens": each(tokens, func(token sentencepiece.Token) string { return token.Text }),
+			"ids":    each(tokens, func(token sentencepiece.Token) int { return token.ID }),
+		}
+	case "decode":
+		need(given.Tokens == nil, "decodes ids alone")
+		need(made.decoder == "" || made.decoder == "metaspace" || made.decoder == "sentencepiece", "no such decoder")
+		tokens := each(given.Ids, func(id int) sentencepiece.Token { return sentencepiece.Token{ID: id} })
+		return object{"text": made.DecodeTokens(tokens)}
+	}
+	panic(notOffered("no operation " + operation))
 }
 
 // The program
