@@ -58,7 +58,7 @@ def java(name: str, main: str, package: str, said: str) -> Program:
 PROGRAMS = [
     go("sugarme", "github.com/sugarme/tokenizer", "sugarme/tokenizer 0.3.0"),
     go("pkoukk", "github.com/pkoukk/tiktoken-go", "pkoukk/tiktoken-go 0.1.8"),
-    go("go-sentencepiece", "github.com/eliben/go-sentencepiece", "eliben/go-sentencepiece 0.6.0"),
+    go("go-sentencepiece", "github.com/eliben/go-sentencepiece", "eliben/go-sentencepiece 0.7.0"),
     Program("go/ollama", "go/bin/ollama", "", "", "go/ollama/go.mod", "github.com/ollama/ollama v", "ollama 0.17.4"),
     rust("kitoken", '[dependencies.kitoken]\nversion = "=', "kitoken 0.11.1"),
     rust("tiktoken-rs", '[dependencies.tiktoken-rs]\nversion = "=', "tiktoken-rs 0.12.1"),

@@ -3,7 +3,7 @@ module tokspec.example/adapters
 go 1.23.0
 
 require (
-	github.com/eliben/go-sentencepiece v0.6.0
+	github.com/eliben/go-sentencepiece v0.7.0
 	github.com/pkoukk/tiktoken-go v0.1.8
 	github.com/sugarme/tokenizer v0.3.0
 )

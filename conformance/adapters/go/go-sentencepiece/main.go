@@ -28,7 +28,7 @@ var adapter = protocol.Adapter[tokenizer]{
 		// Not among them: it joins no unknown tokens, and of the normalizer sentencepiece it has one setting alone.
 		"components": []string{"model/bpe/byte_fallback", "model/bpe/piece_types", "model/bpe/scores", "decoder/sentencepiece"},
 		"like":       "sentencepiece",
-		"choices":    map[string]string{"unknown_token_text": "surface"},
+		"choices":    map[string]string{"bpe_unknown_run": "each", "unknown_token_text": "surface"},
 	},
 	Load: load,
 	Operations: map[string]func(tokenizer, protocol.Input) (protocol.Result, error){
