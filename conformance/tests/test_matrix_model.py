@@ -154,8 +154,8 @@ def test_what_is_recorded_is_read_as_it_was_written(results: Path) -> None:
 def test_a_name_shows_what_is_recorded(run: Run) -> None:
     assert run("matrix", "--model", "hug-1")[:2] == (
         0,
-        """hug-1: tokenizer.json of npm hug 1.0.0, asked 2026-11-01 to 2026-11-02 by its pack. Ask about your own file:
-tokspec matrix --model FILE
+        """hug-1: recorded results for tokenizer.json of npm hug 1.0.0, judged by its pack from 2026-11-01 to 2026-11-02.
+For your own file: tokspec matrix --model FILE
 
 implementation  written in     model input        text  most often
 one 1           Rust        1,200 of 1,200  300 of 300

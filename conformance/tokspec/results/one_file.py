@@ -212,7 +212,7 @@ def text_rows(rows: Sequence[FileRow]) -> Iterator[str]:
             for width in [max(map(len, (head, *cells)))]
         ]
         yield from ("  ".join(row).rstrip() for row in zip(*shown, strict=True))
-    yield from (f"{visible(row.who)}: {visible(row.reason)}" for row in rows if row.reason)
+    yield from (f"{visible(row.who)}: {shorten(visible(row.reason))}" for row in rows if row.reason)
 
 
 def markdown_rows(rows: Sequence[FileRow]) -> Iterator[str]:
@@ -222,7 +222,7 @@ def markdown_rows(rows: Sequence[FileRow]) -> Iterator[str]:
     yield f"| {' | '.join('---' if name in _LEFT else '---:' for name in head)} |"
     yield from (f"| {' | '.join(map(escape_markup, row))} |" for row in body)
     yield ""
-    yield from (f"- {escape_markup(visible(f'{row.who}: {row.reason}'))}" for row in rows if row.reason)
+    yield from (f"- {escape_markup(visible(f'{row.who}: {shorten(row.reason)}'))}" for row in rows if row.reason)
 
 
 def _columns(rows: Sequence[FileRow]) -> list[tuple[str, ...]]:

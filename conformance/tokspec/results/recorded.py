@@ -162,6 +162,6 @@ def _read(name: str, value: Mapping[str, Any]) -> Recorded:
 def heading(result: Recorded) -> Iterator[str]:
     """Return the lines that say which file was used, and when."""
     days = sorted({*result.asked.values()})
-    when = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
-    yield f"{result.name}: {result.file} of {result.package}, asked {when} by its pack. Ask about your own file:"
-    yield "tokspec matrix --model FILE"
+    when = f"on {days[0]}" if len(days) == 1 else f"from {days[0]} to {days[-1]}"
+    yield f"{result.name}: recorded results for {result.file} of {result.package}, judged by its pack {when}."
+    yield "For your own file: tokspec matrix --model FILE"
