@@ -98,7 +98,7 @@ def rows(suite: Suite, hostile_run: Run) -> list[MatrixRow]:
     for name in ("reference", "tokfast"):
         with open_session(name, None) as session:
             found.append(MatrixRow(_listed(name), run(session, list(suite.cases.values()))))
-    found.append(MatrixRow(replace(_listed(HOSTILE[3]), engine=HOSTILE[4]), hostile_run))
+    found.append(MatrixRow(replace(_listed(HOSTILE[3]), engine=HOSTILE[4], adapter_by=HOSTILE[0]), hostile_run))
     return [*found, MatrixRow(_listed(HOSTILE[1]), None, HOSTILE[0])]
 
 

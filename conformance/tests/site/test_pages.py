@@ -88,6 +88,8 @@ def test_every_page_leads_to_the_page_about_adding_an_implementation(site: Path,
 def test_long_pages_have_contents(site: Path, pages: dict[Path, Page], suite: Suite) -> None:
     (hostile,) = (page for file, page in pages.items() if file.match("impl/script*/index.html"))
     assert {"#chapters", "#profiles", "#failures", "#unsupported", "#choices", "#badges"} <= hostile.links
+    (own,) = (page for file, page in pages.items() if file.match("impl/tokfast*/index.html"))
+    assert "written by tokspec" in own.text
     choices, clauses = pages[site / "choices.html"], pages[site / "clauses.html"]
     assert {f"#{name}" for name in load_specification().choices} == {link for link in choices.links if link[0] == "#"}
     chapters = {f"#{clause.chapter}" for clause in load_specification().clauses.values()}

@@ -30,6 +30,7 @@ class Listed:
     """An implementation of the list: an installed one or a command, and the file that has to be built for it.
 
     ``release`` is its name in ``NAME==VERSION``, ``home`` the address of its project; each is empty if there is none.
+    ``adapter_by`` names who wrote the adapter.
     """
 
     impl: str | None
@@ -40,6 +41,7 @@ class Listed:
     engine: str = ""
     release: str = ""
     home: str = ""
+    adapter_by: str = "tokspec"
 
     @property
     def name(self) -> str:
@@ -87,7 +89,8 @@ def announced() -> list[Listed]:
 def _announced(found: FoundAdapter) -> Listed:
     package, _, name = found.target.partition(":")[0].rpartition(".")
     file = Path(str(files(package) / f"{name}.known-failures.yaml")) if package == "tokspec.published" else None
-    return Listed(found.spec, None, None, "", read_known_failures(file) if file and file.is_file() else KnownFailures())
+    known = read_known_failures(file) if file and file.is_file() else KnownFailures()
+    return Listed(found.spec, None, None, "", known, adapter_by=found.target.partition(":")[0].partition(".")[0])
 
 
 def _listed(document: Document, index: int, here: Path) -> Listed:
@@ -105,6 +108,7 @@ def _listed(document: Document, index: int, here: Path) -> Listed:
         engine=raw.get("engine", raw.get("impl", "")),
         release=raw.get("release", {}).get("name", ""),
         home=raw.get("home", ""),
+        adapter_by=raw.get("adapter_by", "tokspec"),
     )
 
 

@@ -413,6 +413,7 @@ class _Site:
         ]
         place = f"impl/{judged.file}"
         view["versions"], view["home"] = self.versions(judged), listed.home
+        view["adapter_by"] = shown(listed.adapter_by)
         letter = f"docs/letters/{judged.file}.html"
         view["letter"] = letter if letter in self.documents else ""
         names = (listed.name, listed.release, judged.run.hello.name)

@@ -89,6 +89,7 @@ def run_view(run: Run, command: str, known: KnownFailures, engine: str) -> dict[
         "versions": [],
         "releases": [],
         "home": "",
+        "adapter_by": "",
         "letter": "",
         "file": "",
         "models": (),
