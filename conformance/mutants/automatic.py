@@ -51,7 +51,7 @@ UNJUDGED = {"errors", "reading.ceilings"}
 
 #: What a case may take, in seconds of the processor: this much, and this many times what it took while it was watched,
 #: which is several times what it takes otherwise.
-SECONDS = 0.5
+SECONDS = 1.0
 TIMES = 2
 
 #: What a process may take, in bytes.
