@@ -314,7 +314,10 @@ def test_a_page_of_each_release_stays_and_says_what_it_changed(suite: Suite, run
         history = [{"name": "x", "releases": releases}]
         build_site([MatrixRow(listed, run)], Suite(cases), tmp_path, histories=history, address="https://example.com/t")
     text = _words(tmp_path / "impl" / "one" / "index.html")
-    assert "project https://example.com/x beside another compare releases here 1 2 judged" in text
+    assert (
+        "project https://example.com/x adapter written by tokspec beside another compare releases here 1 2 judged"
+        in text
+    )
     assert text.partition("since the one before it. ")[2].startswith(
         "release passed what changed 3 not judged: cannot be asked 2 3 of 4 lost 2: by BPE-ENC-7 1 1 of 1 nothing Badges"
     )

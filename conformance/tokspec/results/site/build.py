@@ -142,6 +142,7 @@ class _Site:
         counted = set(map(chapter_of, suite.cases.values()))
         self.chapters = [chapter for chapter in chapters_of(self.specification) if chapter in counted]
         self.documents = documents()
+        self.recorded = {each.name: each.name.rpartition(" ")[0] for each in self.libraries if each.bugs}
         self.pages = 0
 
     def write(self) -> int:
@@ -150,7 +151,8 @@ class _Site:
         self.bugs()
         for model in self.models:
             pages = {judged.name: judged.file for judged in self.judged}
-            self.page(f"models/{model['name']}.html", "model.html", model["name"], model=model, judged=pages)
+            file = f"models/{model['name']}.html"
+            self.page(file, "model.html", model["name"], model=model, judged=pages, recorded=self.recorded)
         self.features()
         self.choices()
         self.clauses()
@@ -211,6 +213,7 @@ class _Site:
             clause_count=sum(clause.level != "RETIRED" for clause in self.specification.clauses.values()),
             case_count=len(self.suite),
             absent=self.absent,
+            recorded=self.recorded,
             add_page=_ADD_PAGE if _ADD_PAGE in self.documents else "",
             version=__version__,
             fixtures=self.suite.hash,
