@@ -16,7 +16,7 @@ from typing import Any
 
 from published import Published, published_in
 
-from tokspec.adapters.registry import open_session
+from tokspec.adapters.registry import names_program, open_session
 from tokspec.base.display import compact, shorten
 from tokspec.base.errors import AdapterFault, DataError
 from tokspec.judge.runner import run
@@ -49,6 +49,8 @@ IMPLEMENTATIONS = (
     "js-tiktoken==1.0.21",
     "sugarme==0.3.0",
     "pkoukk==0.1.8",
+    "go-sentencepiece==0.7.0",
+    f"java -cp {Path(__file__).parents[1] / 'adapters/java/target/adapters.jar'} Djl",
 )
 
 #: How many blocks of a sweep are asked about, evenly over the vocabulary.
@@ -92,7 +94,8 @@ class Answers:
 
 def ask(impl: str, published: Published, pack: RecordingFile, parts: Sequence[SweepPart]) -> FileRow | None:
     """Say what a library makes of a tokenizer; nothing if it does not read files of the format."""
-    with open_session(impl, None, limits=Limits(60.0, 120.0)) as session:
+    named = (None, impl) if names_program(impl) else (impl, None)
+    with open_session(*named, limits=Limits(60.0, 120.0)) as session:
         hello = session.hello
         who = f"{hello.name} {hello.version}"
         if published.format not in hello.formats:
@@ -108,7 +111,7 @@ def _ask_lines(session: Session, published: Published, pack: RecordingFile, answ
     judged = run(session, [*cases_of(pack, published.model).cases.values()])
     asked = [result for result in judged.results if result.verdict is not Verdict.UNSUPPORTED]
     if not asked or all(result.verdict is not Verdict.FAIL and not result.verdict.conforms for result in asked):
-        return asked[0].detail if asked else "offers nothing that is asked"
+        return asked[0].detail if asked else Counter(each.detail for each in judged.results).most_common(1)[0][0]
     for result in asked:
         case, right = result.case, result.case.outcome["expect"]
         answers.add(case.operation, result.verdict.conforms)

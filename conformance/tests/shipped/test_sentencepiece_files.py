@@ -33,7 +33,7 @@ BYTES = "BPE-BYTES-3: the last of the bytes has the span of the character, and t
 MAPPED = "NORM-MAP-4: of a replacement only the last character has the span of what was replaced"
 EQUAL = "UNI-SEG-3: equally probable segmentations, of which numbers of 32 bits take another"
 
-CAUSES = {name: {BYTES} for name in MODELS} | {"jurassic-2": {EQUAL, MAPPED, BYTES}}
+CAUSES = {name: {BYTES} for name in MODELS} | {name: {EQUAL, MAPPED, BYTES} for name in ("jurassic-2", "mt5")}
 """For each file the causes of all differences."""
 
 

@@ -68,6 +68,7 @@ HELLO_WORLD = {
     (4521, 2134): ("gemini",),  # those of Gemma 2
     (9259, 1902): ("gemma-3", "gemma-3-pieces"),
     (19180, 2695): ("kimi-k2-ranks",),
+    (8774, 296): ("t5",),
     (7592, 2088): ("bert", "minilm", "minilm-spring", "e5-small"),
 }
 
