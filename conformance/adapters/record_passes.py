@@ -152,13 +152,14 @@ def figures(suite: Suite) -> dict[Path, str]:
 
 def by_effect(rows: Iterable[MatrixRow]) -> list[str]:
     """Return a table: of each implementation how many cases pass, and what the others cost."""
-    heads = ["implementation", "language", "asked", "right", *(effect.value for effect in Effect), "untrusted text"]
+    effects = [effect.value for effect in Effect]
+    heads = ["implementation", "language", "asked", "right", *effects, "as its origin", "untrusted text"]
     lines = [f"| {' | '.join(heads)} |", f"| --- | --- |{' ---: |' * (len(heads) - 2)}"]
     for run in (row.run for row in rows if row.run):
         own = [result for result in in_profile(run.results, "untrusted-text") if result.verdict is not UNSUPPORTED]
         passed = sum(result.verdict is Verdict.PASS for result in own)
         asked = len(run.results) - run.counts[UNSUPPORTED]
-        failing = [failing for _, _, failing in run.by_effect.values()]
+        failing = [*(failing for _, _, failing in run.by_effect.values()), run.counts[Verdict.AS_ORIGIN]]
         cells = [f"{run.hello.name} {run.hello.version}".strip(), run.hello.language, asked, run.counts[Verdict.PASS]]
         shown = [*cells, *(count or "·" for count in failing), f"{passed}/{len(own)}" if own else "·"]
         lines.append(f"| {' | '.join(escape_markup(str(cell)) for cell in shown)} |")
