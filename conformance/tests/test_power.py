@@ -26,6 +26,7 @@ from tokspec.quality.mutants import Mutant, load_mutants, mutants_folder, select
 from tokspec.quality.mutated import mutated, source
 from tokspec.quality.power import Kill, MutantOutcome, cases_of, judged, power
 from tokspec.quality.watched import watched
+from tokspec.sessions.adapter_server import AdapterCaller
 from tokspec.suite.fixtures import load_suite
 from tokspec.suite.strict_yaml import read_yaml
 
@@ -333,6 +334,22 @@ def test_a_mutant_that_does_not_end_is_killed_and_not_asked_for_ever() -> None:
     outcome = judged(endless, list(load_suite().cases.values()), full=True, seconds=lambda case: 0.05)
     assert [kill.verdict for kill in outcome.kills] == ["timeout"] * 3
     assert outcome.asked < len(load_suite())
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="the system has no timer")
+def test_a_mutant_that_hangs_is_not_asked_the_other_rows_of_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    case = load_suite().cases["single-word-beside-another-wordpiece"]
+    asked: list[str] = []
+    run = AdapterCaller.run
+
+    def counted(self: AdapterCaller, operation: str, model: str, input: Any) -> Any:
+        asked.append(input["text"])
+        return run(self, operation, model, input)
+
+    monkeypatch.setattr(AdapterCaller, "run", counted)
+    endless = replace(KILLED, old="begin = end", new="pass")
+    outcome = judged(endless, [case], seconds=lambda case: 0.05)
+    assert ([kill.verdict for kill in outcome.kills], len(asked), len(case.rows)) == (["timeout"], 1, 3)
 
 
 def test_the_reference_itself_stays_as_it_is() -> None:
