@@ -338,7 +338,7 @@ def test_a_mutant_that_does_not_end_is_killed_and_not_asked_for_ever() -> None:
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="the system has no timer")
 def test_a_mutant_that_hangs_is_not_asked_the_other_rows_of_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
-    case = load_suite().cases["single-word-beside-another-wordpiece"]
+    case = load_suite().cases["strips-on-both-sides-wordpiece"]
     asked: list[str] = []
     run = AdapterCaller.run
 
