@@ -102,6 +102,7 @@ def ask(impl: str, published: Published, pack: RecordingFile, parts: Sequence[Sw
             return None
         answers = Answers(published, str(pack.header.implementation["name"]))
         reason = _ask_lines(session, published, pack, answers) or _ask_sweep(session, published, parts, answers)
+    reason = reason.partition("\\n")[0]  # without the stack of a crash, which names folders of this machine
     input, text = ((counts[0], counts[1]) for counts in (answers.input, answers.text))
     return FileRow(who, hello.language, "", input, text, worst=answers.worst, reason=reason)
 
