@@ -46,7 +46,7 @@ def test_hello() -> None:
     assert TokenizersAdapter().hello() == Hello(
         name="tokenizers",
         version=tokenizers.__version__,
-        language="Rust",
+        language="Python, Rust",
         operations=("normalize", "pre_tokenize", "encode", "encode_batch", "decode", "decode_stream", "train"),
         formats=("tokenizer.json",),
         choices=CHOICES,

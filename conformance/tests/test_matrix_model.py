@@ -65,6 +65,8 @@ def ports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
+WITHOUT = "Without a result, because they do not load the file or cannot be asked:"
+
 ASKED = ("matrix", "--model", "tokenizer.json", "--made", "0")
 
 
@@ -72,9 +74,9 @@ ASKED = ("matrix", "--model", "tokenizer.json", "--made", "0")
 def test_each_is_asked_about_the_file_and_the_best_comes_first(run: Run) -> None:
     status, out, _ = run(*ASKED, "--impl", "ports:Wrong", "--impl", "ports:Refuses", "--impl", "ports:Right")
     assert status == 2  # one that is named cannot be asked
-    head, right, wrong, refuses = (line.split("  ") for line in out.splitlines())
+    head, right, wrong, heading, refuses = (line.split("  ") for line in out.splitlines())
     cells = [[cell.strip() for cell in line if cell.strip()] for line in (head, right, wrong)]
-    assert cells[0] == ["implementation", "written in", "gets", "model input", "text", "positions", "most often"]
+    assert cells[0] == ["implementation", "language", "gets", "model input", "text", "positions", "most often"]
     of = int(cells[1][3].split(" of ")[1].replace(",", ""))
     assert cells[1][:4] == ["right 1", "Python", "your file", f"{of:,} of {of:,}"]
     assert cells[1][5] == "·"
@@ -86,6 +88,7 @@ def test_each_is_asked_about_the_file_and_the_best_comes_first(run: Run) -> None
     ]  # "ab" is a token, and two in a row
     assert cells[2][5].startswith(f"{int(cells[2][5].split(' of ')[1]) - 1:,} of ")
     assert cells[2][6] == 'encode: cuts where A does not, at letters (latin): 2, as "ab"'
+    assert heading == [WITHOUT]
     assert "".join(refuses) == "refuses 1: refuses the model: invalid_model: no BPE here"
 
 
@@ -96,7 +99,7 @@ def test_a_table_in_markdown(run: Run) -> None:
     assert (status, lines[:2]) == (
         0,
         [
-            "| implementation | written in | gets | model input | text |",
+            "| implementation | language | gets | model input | text |",
             "| --- | --- | --- | ---: | ---: |",
         ],
     )
@@ -113,7 +116,7 @@ def test_a_table_in_markdown(run: Run) -> None:
 )
 def test_who_cannot_be_asked_is_no_success(run: Run, name: str, said: str) -> None:
     status, out, _ = run(*ASKED, "--impl", name)
-    assert (status, out.splitlines()) == (2, [said])
+    assert (status, out.splitlines()) == (2, [WITHOUT, f"  {said}"])
 
 
 def test_names_need_a_model(run: Run) -> None:
@@ -157,10 +160,11 @@ def test_a_name_shows_what_is_recorded(run: Run) -> None:
         """hug-1: recorded results for tokenizer.json of npm hug 1.0.0, judged by its pack from 2026-11-01 to 2026-11-02.
 For your own file: tokspec matrix --model FILE
 
-implementation  written in     model input        text  most often
-one 1           Rust        1,200 of 1,200  300 of 300
-two 2           Go          1,199 of 1,200  300 of 300  encode: other merges, as "hug"
-three 3: refuses the model: invalid_model: no BPE here
+implementation  language     model input        text  most often
+one 1           Rust      1,200 of 1,200  300 of 300
+two 2           Go        1,199 of 1,200  300 of 300  encode: other merges, as "hug"
+Without a result, because they do not load the file or cannot be asked:
+  three 3: refuses the model: invalid_model: no BPE here
 """,
     )
 

@@ -16,7 +16,7 @@ const llama = await getLlama({ gpu: false, build: "never", skipDownload: true, l
 const hello = {
   name: library.name,
   version: library.version,
-  language: "C++",
+  language: "JavaScript, C++",
   formats: ["vocab.gguf"],
   reads_file: true,
   encode_fields: ["tokens", "ids"],

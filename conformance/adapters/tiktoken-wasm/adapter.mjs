@@ -9,7 +9,7 @@ import { helloOf, idsOf, readRanks, specialOf, unlessDisallowed } from "../javas
 
 const hello = helloOf(import.meta.url, "tiktoken", {
   name: "tiktoken-wasm",
-  language: "Rust",
+  language: "JavaScript, Rust",
   unicode: undefined, // that of Node.js is not the library's
   choices: { bpe_pairs: "in_vocabulary", bpe_merge_order: "lowest_rank", byte_level_added_tokens: "utf_8" },
 });

@@ -37,7 +37,7 @@ class CuratedAdapter:
         return Hello(
             name="curated-tokenizers",
             version=version("curated-tokenizers"),
-            language="C++",
+            language="Python, C++",
             operations=("encode", "decode"),
             formats=("vocab.json+merges.txt", "vocab.txt"),
             choices=CHOICES,

@@ -52,7 +52,7 @@ class FastokensAdapter:
         return Hello(
             name="fastokens",
             version=version("fastokens"),
-            language="Rust",
+            language="Python, Rust",
             operations=("encode", "encode_batch", "encode_parts", "decode"),
             formats=("tokenizer.json",),
             choices=CHOICES,

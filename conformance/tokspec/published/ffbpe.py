@@ -56,7 +56,7 @@ class FfbpeAdapter:
         return Hello(
             name="ffbpe",
             version=version("ffbpe"),
-            language="Rust",
+            language="Python, Rust",
             operations=("encode", "decode", "train", "training_trace", "best_pair"),
             formats=("vocab.json+merges.txt", "tokspec"),
             choices=CHOICES,

@@ -57,7 +57,7 @@ class GigatokenAdapter:
         return Hello(
             name="gigatoken",
             version=version("gigatoken"),
-            language="Rust",
+            language="Python, Rust",
             operations=("encode", "encode_batch", "decode", "decode_bytes"),
             formats=("tokenizer.json",),
             choices=CHOICES,

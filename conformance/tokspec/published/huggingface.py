@@ -78,7 +78,7 @@ class TokenizersAdapter:
         return Hello(
             name="tokenizers",
             version=tokenizers.__version__,
-            language="Rust",
+            language="Python, Rust",
             operations=_OFFERED,
             formats=(_FORMAT,),
             choices=TOKENIZERS_CHOICES,

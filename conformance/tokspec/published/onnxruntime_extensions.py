@@ -46,7 +46,7 @@ class OnnxruntimeExtensionsAdapter:
         return Hello(
             name="onnxruntime-extensions",
             version=version("onnxruntime-extensions"),
-            language="C++",
+            language="Python, C++",
             operations=("encode", "encode_batch", "decode"),
             formats=("tokenizer.json",),
             choices=CHOICES,

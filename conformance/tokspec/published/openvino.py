@@ -62,7 +62,7 @@ class OpenvinoAdapter:
         return Hello(
             name="openvino-tokenizers",
             version=version("openvino-tokenizers"),
-            language="C++",
+            language="Python, C++",
             operations=("encode", "decode"),
             formats=("tokenizer.json",),
             choices=CHOICES,

@@ -52,7 +52,7 @@ class PytorchTokenizersAdapter:
         return Hello(
             name="pytorch-tokenizers",
             version=version("pytorch-tokenizers"),
-            language="C++",
+            language="Python, C++",
             operations=("encode", "decode"),
             formats=("tokenizer.json",),
             choices=CHOICES,

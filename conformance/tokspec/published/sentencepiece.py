@@ -94,7 +94,7 @@ class SentencePieceAdapter:
         return Hello(
             name="sentencepiece",
             version=version("sentencepiece"),
-            language="C++",
+            language="Python, C++",
             operations=("normalize", "encode", "encode_batch", "decode", "nbest", "segment"),
             formats=("sentencepiece.model", "tokspec"),
             choices=CHOICES,

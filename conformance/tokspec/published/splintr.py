@@ -64,7 +64,7 @@ class SplintrAdapter:
         return Hello(
             name="splintr",
             version=version("splintr-rs"),
-            language="Rust",
+            language="Python, Rust",
             operations=("encode", "encode_batch", "decode", "decode_bytes", "decode_stream"),
             formats=("tokenizer.json",),
             choices=CHOICES,

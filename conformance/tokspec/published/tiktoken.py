@@ -54,7 +54,7 @@ class TiktokenAdapter:
         return Hello(
             name="tiktoken",
             version=version("tiktoken"),
-            language="Rust",
+            language="Python, Rust",
             operations=("pre_tokenize", "encode", "encode_batch", "decode", "decode_bytes", "decode_with_offsets"),
             formats=("vocab.tiktoken", "tokspec"),
             choices=CHOICES,

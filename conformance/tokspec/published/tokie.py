@@ -75,7 +75,7 @@ class TokieAdapter:
         return Hello(
             name="tokie",
             version=version("tokie"),
-            language="Rust",
+            language="Python, Rust",
             operations=("encode", "encode_batch", "decode", "decode_bytes"),
             formats=("tokenizer.json",),
             choices=CHOICES,

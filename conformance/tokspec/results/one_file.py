@@ -38,18 +38,21 @@ _SHOWN = 40
 #: The words for the form in which an implementation got the model.
 _GETS = {"": "your file", CONVERTED: "a conversion"}
 
-_HEAD = ("implementation", "written in", "gets", "model input", "text", "positions", "most often")
+_HEAD = ("implementation", "language", "gets", "model input", "text", "positions", "most often")
+
+#: The heading of the rows without a result.
+_WITHOUT = "Without a result, because they do not load the file or cannot be asked:"
 
 #: The columns that contain words.
-_LEFT = ("implementation", "written in", "gets", "most often")
+_LEFT = ("implementation", "language", "gets", "most often")
 
 
 @dataclass(frozen=True)
 class FileRow:
     """The result of an implementation: how many texts are right, of how many, in each respect that it offers.
 
-    ``language`` is the language in which it is written, and ``gets`` the form in which it got the model. ``reason``
-    says why it was not asked, or not to the end.
+    ``language`` is the language that you call it from, and after it that of its engine if it is another; ``gets`` is
+    the form in which it got the model. ``reason`` says why it was not asked, or not to the end.
     """
 
     who: str
@@ -212,7 +215,10 @@ def text_rows(rows: Sequence[FileRow]) -> Iterator[str]:
             for width in [max(map(len, (head, *cells)))]
         ]
         yield from ("  ".join(row).rstrip() for row in zip(*shown, strict=True))
-    yield from (f"{visible(row.who)}: {shorten(visible(row.reason))}" for row in rows if row.reason)
+    yield from (f"{visible(row.who)}: {shorten(visible(row.reason))}" for row in rows if row.reason and row.input[1])
+    if without := [row for row in rows if row.reason and not row.input[1]]:
+        yield _WITHOUT
+        yield from (f"  {visible(row.who)}: {shorten(visible(row.reason))}" for row in without)
 
 
 def markdown_rows(rows: Sequence[FileRow]) -> Iterator[str]:

@@ -47,6 +47,7 @@ from tokspec.results.site.views import (
     describe_reply,
     effect_cells,
     groups,
+    languages_in,
     model_text,
     model_view,
     options_taken,
@@ -206,8 +207,8 @@ class _Site:
             models=self.models,
             rows=rows,
             effects=[effect.value for effect in Effect],
-            languages=sorted(
-                {*(row["language"] for row in rows), *(of for each in self.models for of in each["languages"])}
+            languages=languages_in(
+                [*(row["language"] for row in rows), *(of for each in self.models for of in each["languages"])]
             ),
             example=_EXAMPLE if _EXAMPLE in self.suite.cases else "",
             clause_count=sum(clause.level != "RETIRED" for clause in self.specification.clauses.values()),
@@ -245,7 +246,7 @@ class _Site:
             rows=rows,
             chapters=[(chapter, chapter_title(chapter)) for chapter in self.chapters],
             profiles=list(self.specification.profiles),
-            languages=sorted({row["language"] for row in rows}),
+            languages=languages_in(row["language"] for row in rows),
             engines=sorted({row["engine"] for row in rows}),
         )
 
@@ -302,7 +303,7 @@ class _Site:
             "Features",
             rows=rows,
             features=list(zip(FEATURES, map(len, cases), strict=True)),
-            languages=sorted({row["language"] for row in rows}),
+            languages=languages_in(row["language"] for row in rows),
         )
 
     def choices(self) -> None:

@@ -375,19 +375,33 @@ def effect_cells(library: Library) -> list[tuple[str, Share | int]]:
     ]
 
 
+#: What the list of models says about files that are not a tokenizer.json.
+_KINDS = {"vocab.tiktoken": "tiktoken file", "sentencepiece.model": "SentencePiece file", "tekken.json": "Tekken file"}
+
+
 def model_view(result: Recorded) -> dict[str, Any]:
     """Return the values to show for a published tokenizer: the libraries that load it, best first, and the others."""
     loaded = [row for row in result.rows if row.input[1]]
     return {
         "name": result.name,
+        "kind": _KINDS.get(result.format, ""),
         "title": f"{result.file} of {result.package}",
         "sha256": result.sha256,
         "days": sorted({*result.asked.values()}),
         "rows": [_row_view(row) for row in loaded],
         "right": sum(is_right(row) for row in loaded),
         "not_loaded": [(shown(row.who, 60), shown(row.reason)) for row in result.rows if not row.input[1]],
-        "languages": sorted({shown(row.language, 30) for row in loaded}),
+        "languages": languages_in(shown(row.language, 30) for row in loaded),
     }
+
+
+def languages_in(fields: Iterable[str]) -> list[str]:
+    """Return the languages that fields name, such as "Python, Rust" for a library in Rust that you call from Python.
+
+    >>> languages_in(["Python, Rust", "Go"])
+    ['Go', 'Python', 'Rust']
+    """
+    return sorted({language for field in fields for language in field.split(", ")})
 
 
 def is_right(row: FileRow) -> bool:
