@@ -14,10 +14,13 @@ import pytest
 
 from tokspec.adapter import Hello
 from tokspec.base.errors import DataError
+from tokspec.judge.effects import Effect
 from tokspec.judge.known_failures import KnownFailures
 from tokspec.judge.runner import Run
 from tokspec.judge.verdicts import effective_choices, judge
 from tokspec.protocol.messages import Answer
+from tokspec.results.one_file import FileRow
+from tokspec.results.recorded import Library, Recorded
 from tokspec.results.rows import Listed, MatrixRow
 from tokspec.results.site.badges import badge_svg
 from tokspec.results.site.build import build_site, run_page
@@ -370,6 +373,30 @@ def test_the_page_of_a_clause_counts_who_fails_each_case(small_site: Path) -> No
         "four 1 1 of 1 case Holds in all that is asked: one 1 , two 1 , three 1 . "
         f"Cases bpe-unknown-run-of-two encode {why} 1 of 4 fail"
     )
+
+
+def test_the_page_of_a_model_says_what_else_a_library_gets_wrong(suite: Suite, tmp_path: Path) -> None:
+    case = suite.cases["bpe-toy-encode-mug"]
+    effects = {effect.value: (0, 0, 0) for effect in Effect}
+    causes = [(f"Cause {number}.", case.id, 9 - number) for number in range(5)]
+    libraries = [Library("a/port 2", "Python, Rust", 3, 9, effects, (0, 0), causes)]
+    rows = [FileRow("a/port 2", "Python, Rust", "", (3, 3), (1, 1)), FileRow("new 1", "Go", "", (2, 3), (1, 1))]
+    asked = {row.who: "2026-11-29" for row in rows}
+    toy = Recorded("toy", "toy.tiktoken", "vocab.tiktoken", "npm toy 1.0.0", "ab" * 32, asked, rows)
+    build_site([], Suite({case.id: case}), tmp_path, {"toy": toy}, libraries)
+    text = _words(tmp_path / "models" / "toy.html")
+    assert "language all Go Python Rust" in text
+    assert text.partition("the options that you use. ")[2].partition(" Your own file ")[0] == (
+        "a/ port 2 Cause 0. bpe-toy-encode-mug Cause 1. bpe-toy-encode-mug Cause 2. bpe-toy-encode-mug "
+        "and 2 more: see its page new 1 nothing is recorded"
+    )
+    page = (tmp_path / "models" / "toy.html").read_text("utf-8")
+    assert 'data-name="a/port 2" data-language="Python|Rust"' in page
+    assert "../bugs.html?library=a/port" in Page(page).links
+    assert "toy tiktoken file 1 of 2" in _words(tmp_path / "index.html")
+    wrong, _, changed = _words(tmp_path / "bugs.html").partition(" What releases changed ")
+    assert wrong.count("a/ port 2 Cause ") == 5
+    assert changed.startswith("From release notes, merged changes and published sources.")
 
 
 def test_a_link_that_somebody_put_into_the_folder_is_not_followed(tmp_path: Path) -> None:

@@ -136,6 +136,9 @@ class _Site:
         self.date = datetime.fromtimestamp(int(seconds), UTC).date() if seconds else datetime.now(UTC).date()
         self.suite, self.folder, self.specification = suite, folder, load_specification()
         self.judged = list(_with_files(rows))
+        self.places = {judged.name: judged.file for judged in self.judged}
+        here = {judged.name: Library.of(judged.run) for judged in self.judged}
+        self.counts = here | {each.name: each for each in libraries if each.name not in here}
         self.absent = [(shown(row.listed.name), shown(row.missing)) for row in rows if not row.run]
         self.results = {
             judged.file: {result.case.id: result for result in judged.run.results} for judged in self.judged
@@ -151,9 +154,7 @@ class _Site:
         self.by_chapter()
         self.bugs()
         for model in self.models:
-            pages = {judged.name: judged.file for judged in self.judged}
-            file = f"models/{model['name']}.html"
-            self.page(file, "model.html", model["name"], model=model, judged=pages, recorded=self.recorded)
+            self.model(model)
         self.features()
         self.choices()
         self.clauses()
@@ -185,19 +186,15 @@ class _Site:
         self.pages += 1
 
     def index(self) -> None:
-        here = {judged.name: judged.file for judged in self.judged}
-        libraries = {judged.name: Library.of(judged.run) for judged in self.judged}
-        libraries |= {each.name: each for each in self.libraries if each.name not in here}
         rows = [
             {
                 "name": name,
-                "file": here.get(name, ""),
                 "language": shown(each.language, 30),
                 "all": Share(each.right, each.asked),
                 "cells": effect_cells(each),
                 "untrusted": Share(*each.untrusted),
             }
-            for name, each in libraries.items()
+            for name, each in self.counts.items()
             if not name.startswith("tokfast ")  # the suite's own, which nobody serves a model with
         ]
         self.page(
@@ -206,6 +203,7 @@ class _Site:
             "Which library for my model?",
             models=self.models,
             rows=rows,
+            pages=self.places,
             effects=[effect.value for effect in Effect],
             languages=languages_in(
                 [*(row["language"] for row in rows), *(of for each in self.models for of in each["languages"])]
@@ -218,6 +216,22 @@ class _Site:
             add_page=_ADD_PAGE if _ADD_PAGE in self.documents else "",
             version=__version__,
             fixtures=self.suite.hash,
+        )
+
+    def model(self, model: Mapping[str, Any]) -> None:
+        """Write the page of a published tokenizer."""
+        causes = {
+            name: [(shown(reason), case, count) for reason, case, count in each.bugs if case in self.suite.cases]
+            for name, each in self.counts.items()
+        }
+        self.page(
+            f"models/{model['name']}.html",
+            "model.html",
+            model["name"],
+            model=model,
+            pages=self.places,
+            recorded=self.recorded,
+            causes=causes,
         )
 
     def about(self, judged: _Judged) -> dict[str, str]:
