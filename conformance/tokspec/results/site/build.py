@@ -206,7 +206,7 @@ class _Site:
             pages=self.places,
             effects=[effect.value for effect in Effect],
             languages=languages_in(
-                [*(row["language"] for row in rows), *(of for each in self.models for of in each["languages"])]
+                chain((row["language"] for row in rows), *(each["languages"] for each in self.models))
             ),
             example=_EXAMPLE if _EXAMPLE in self.suite.cases else "",
             clause_count=sum(clause.level != "RETIRED" for clause in self.specification.clauses.values()),

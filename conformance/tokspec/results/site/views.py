@@ -395,13 +395,13 @@ def model_view(result: Recorded) -> dict[str, Any]:
     }
 
 
-def languages_in(fields: Iterable[str]) -> list[str]:
+def languages_in(fields: Iterable[object]) -> list[str]:
     """Return the languages that fields name, such as "Python, Rust" for a library in Rust that you call from Python.
 
     >>> languages_in(["Python, Rust", "Go"])
     ['Go', 'Python', 'Rust']
     """
-    return sorted({language for field in fields for language in field.split(", ")})
+    return sorted({language for field in fields for language in str(field).split(", ")})
 
 
 def is_right(row: FileRow) -> bool:
