@@ -101,6 +101,7 @@ def test_hello(program: Program) -> None:
         "encode_fields": ["tokens", "ids", "type_ids", "attention_mask"],
         "encode_options": ["pair", "add_special_tokens"],
         "decode_options": ["skip_special_tokens"],
+        "many": ["encode", "decode"],
     }
     assert float(unicode) >= 15
     known = load_specification().choices
