@@ -4,7 +4,8 @@ The commands of a page run one after the other in one folder: a copy of the chec
 the page would have. A command whose output is shown prints that; the numbers of cases, which change with every case,
 are compared where all figures are, under the marker ``interop``. Any other ends with status 0, or with 1, by which the
 suite says that something differs. What needs a network, such as ``pip install``, is left out where there is none, and
-what it installs has to be there; under the marker ``interop`` it runs too, in a new environment.
+what it installs has to be there; under the marker ``interop`` it runs too, in a new environment. What measures for
+minutes is left out in both: it has a job of its own in ``tox.ini``.
 """
 
 from __future__ import annotations
@@ -37,8 +38,9 @@ PART = re.compile(
     re.M | re.S,
 )
 NETWORK = re.compile(
-    r"pip install|[a-z]==[0-9]|tokspec history|^npm |/fetch\.py |conformance/bench/|conformance/tests/real|_FAILURES=\S+ go "
+    r"pip install|[a-z]==[0-9]|tokspec history|^npm |/fetch\.py |conformance/tests/real|_FAILURES=\S+ go "
 )
+MEASURED = re.compile("python (conformance/bench/[^ ]+)")
 LINE = re.compile(r"(.+?)(?: {2,}.*)?$")
 
 #: A line of output that stands for any number of lines.
@@ -129,7 +131,7 @@ def run_page(page: Path, folder: Path, programs: Path, *, network: bool) -> list
     environment["GITHUB_STEP_SUMMARY"] = str(folder / "summary.md")
     wrong = []
     for each in COMMANDS[page]:
-        if each.needs_network and not network:
+        if MEASURED.match(each.text) or (each.needs_network and not network):
             continue
         done = subprocess.run(
             ["bash", "-e", "-o", "pipefail", "-c", each.text],
@@ -163,6 +165,13 @@ def test_a_page_says_what_happens(page: Path, folder: Path) -> None:
         pytest.skip("the suite is installed editable: tox run -e docs")
     make_old_environment(folder, sysconfig.get_path("purelib"))
     assert run_page(page, folder, Path(sys.executable).parent, network=False) == []
+
+
+def test_what_measures_has_a_job_of_its_own() -> None:
+    found = [match[1] for each in COMMANDS.values() for command in each if (match := MEASURED.match(command.text))]
+    jobs = (ROOT / "tox.ini").read_text("utf-8")
+    assert found == ["conformance/bench/tokfast_speed.py", "conformance/bench/harness.py"]
+    assert [script for script in found if f"commands = - python {script} {{posargs}}" not in jobs] == []
 
 
 @pytest.mark.interop
