@@ -16,8 +16,8 @@ from tokspec.cli import tokspec as group
 
 pytestmark = [pytest.mark.interop, pytest.mark.slow]
 
-#: What can be told of a case only by an implementation that was asked.
-ASIDE = {"unsupported", "known failure"}
+#: The verdicts of a case that say nothing against another implementation: it was not asked, or differs as is recorded.
+ASIDE = {"unsupported", "known failure", "as the origin"}
 
 
 class Judged(NamedTuple):
