@@ -4,8 +4,8 @@ The commands of a page run one after the other in one folder: a copy of the chec
 the page would have. A command whose output is shown prints that; the numbers of cases, which change with every case,
 are compared where all figures are, under the marker ``interop``. Any other ends with status 0, or with 1, by which the
 suite says that something differs. What needs a network, such as ``pip install``, is left out where there is none, and
-what it installs has to be there; under the marker ``interop`` it runs too, in a new environment. What measures for
-minutes is left out in both: it has a job of its own in ``tox.ini``.
+what it installs has to be there; under the marker ``interop`` it runs too, in a new environment. Benchmarks
+take minutes and are left out in both, because each has a job of its own in ``tox.ini``.
 """
 
 from __future__ import annotations
@@ -167,7 +167,7 @@ def test_a_page_says_what_happens(page: Path, folder: Path) -> None:
     assert run_page(page, folder, Path(sys.executable).parent, network=False) == []
 
 
-def test_what_measures_has_a_job_of_its_own() -> None:
+def test_every_benchmark_of_the_manual_has_a_job_of_its_own() -> None:
     found = [match[1] for each in COMMANDS.values() for command in each if (match := MEASURED.match(command.text))]
     jobs = (ROOT / "tox.ini").read_text("utf-8")
     assert found == ["conformance/bench/tokfast_speed.py", "conformance/bench/harness.py"]

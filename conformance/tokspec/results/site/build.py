@@ -221,7 +221,7 @@ class _Site:
     def model(self, model: Mapping[str, Any]) -> None:
         """Write the page of a published tokenizer."""
         causes = {
-            name: [(shown(reason), case, count) for reason, case, count in each.bugs if case in self.suite.cases]
+            name: [(shown(reason), case) for reason, case, _ in each.bugs if case in self.suite.cases]
             for name, each in self.counts.items()
         }
         self.page(
