@@ -16,7 +16,7 @@ import hashlib
 import json
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -133,9 +133,8 @@ def written(record: Mapping[str, Any]) -> str:
     return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
-def figures(suite: Suite) -> dict[Path, str]:
-    """Run what is here; give the files that say what came of it, as they are to be."""
-    rows = list(matrix(read_list(HERE / "adapters.yaml"), suite))
+def figures(suite: Suite, rows: Sequence[MatrixRow]) -> dict[Path, str]:
+    """Return the files that record these results, each with its new text."""
     new = {FILE: written(record(suite, json.loads(FILE.read_text("utf-8")), rows))}
     for row in rows:
         if not row.run:
@@ -174,6 +173,7 @@ def put(page: str, name: str, lines: Iterable[str]) -> str:
 
 
 if __name__ == "__main__":
-    for file, text in figures(load_suite()).items():
+    suite = load_suite()
+    for file, text in figures(suite, list(matrix(read_list(HERE / "adapters.yaml"), suite))).items():
         file.write_text(text, "utf-8")
     subprocess.run([sys.executable, HERE.parent / "components" / "component_table.py"], check=True)

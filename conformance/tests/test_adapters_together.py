@@ -1,7 +1,11 @@
-"""Implementations that make the same choices: two of them may differ only where one refuses, or in what is known."""
+"""All implementations, judged once: the figures that are recorded of them, and the verdicts of those that are alike.
+
+Two that make the same choices may differ only where one refuses, or in what is known.
+"""
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import re
 from collections.abc import Mapping
@@ -13,6 +17,18 @@ import pytest
 from click.testing import CliRunner
 
 from tokspec.cli import tokspec as group
+from tokspec.results.matrix_command import write_reports
+from tokspec.results.rows import MatrixRow, matrix, read_list
+from tokspec.suite.fixtures import load_suite
+
+ADAPTERS = Path(__file__).parents[1] / "adapters"
+SUITE = load_suite()
+
+_spec = importlib.util.spec_from_file_location("record_passes", ADAPTERS / "record_passes.py")
+assert _spec
+assert _spec.loader
+record_passes = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(record_passes)
 
 pytestmark = [pytest.mark.interop, pytest.mark.slow]
 
@@ -41,10 +57,29 @@ def told_apart(choices: Mapping[str, str]) -> Mapping[str, str]:
 
 
 @pytest.fixture(scope="module")
-def reports(tmp_path_factory: pytest.TempPathFactory) -> list[Judged]:
+def rows() -> list[MatrixRow]:
+    """All implementations of the list, judged by all cases: ten minutes."""
+    return list(matrix(read_list(ADAPTERS / "adapters.yaml"), SUITE))
+
+
+@pytest.fixture(scope="module")
+def reports(rows: list[MatrixRow], tmp_path_factory: pytest.TempPathFactory) -> list[Judged]:
     folder = tmp_path_factory.mktemp("reports")
-    CliRunner().invoke(group, ["matrix", "--reports", str(folder)])
+    write_reports(rows, folder, SUITE.hash)
     return [read(file) for file in sorted(folder.glob("*.ndjson"))]
+
+
+def test_none_is_missing_and_each_conforms(rows: list[MatrixRow]) -> None:
+    assert [(row.listed.name, row.missing) for row in rows if not row.run] == []
+    assert [row.run.hello.name for row in rows if row.run and not row.run.is_green] == []
+
+
+def test_the_recorded_figures_are_those_of_this_run(rows: list[MatrixRow]) -> None:
+    """They change with every case, and are made again for a release: python conformance/adapters/record_passes.py."""
+    made = record_passes.figures(SUITE, rows)
+    assert len(made) == 4
+    for file, text in made.items():
+        assert file.read_text("utf-8") == text
 
 
 def alike(reports: list[Judged]) -> list[tuple[Judged, Judged]]:

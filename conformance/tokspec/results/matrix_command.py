@@ -120,7 +120,7 @@ def matrix_command(
     with NamingBar("judging", len(listed)) as bar:
         rows = list(matrix(listed, suite, bar.begin, PATIENT if limits == Limits() else limits))
     if reports:
-        _write(rows, reports, suite.hash)
+        write_reports(rows, reports, suite.hash)
     if site and html:
         pages = site(rows, suite, html, read_results(), read_libraries(), histories, address)
         click.echo(f"{pages} pages; open {html / 'index.html'}\n")
@@ -192,7 +192,8 @@ def _site() -> _Site:
     return build_site
 
 
-def _write(rows: list[MatrixRow], folder: Path, fixtures: str) -> None:
+def write_reports(rows: Sequence[MatrixRow], folder: Path, fixtures: str) -> None:
+    """Write a report of each run to a folder, with the hash of the fixtures that it was judged by."""
     folder.mkdir(parents=True, exist_ok=True)
     names: Counter[str] = Counter()
     for row in rows:
