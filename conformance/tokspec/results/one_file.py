@@ -43,6 +43,9 @@ _HEAD = ("implementation", "language", "gets", "model input", "text", "positions
 #: The heading of the rows without a result.
 _WITHOUT = "Without a result, because they do not load the file or cannot be asked:"
 
+#: The note below a table whose totals differ.
+_TOTALS = "Totals differ because each library is judged only on what it offers; some cannot encode pairs, for example."
+
 #: The columns that contain words.
 _LEFT = ("implementation", "language", "gets", "most often")
 
@@ -215,6 +218,8 @@ def text_rows(rows: Sequence[FileRow]) -> Iterator[str]:
             for width in [max(map(len, (head, *cells)))]
         ]
         yield from ("  ".join(row).rstrip() for row in zip(*shown, strict=True))
+    if _totals_differ(rows):
+        yield _TOTALS
     yield from (f"{visible(row.who)}: {shorten(visible(row.reason))}" for row in rows if row.reason and row.input[1])
     if without := [row for row in rows if row.reason and not row.input[1]]:
         yield _WITHOUT
@@ -227,8 +232,17 @@ def markdown_rows(rows: Sequence[FileRow]) -> Iterator[str]:
     yield f"| {' | '.join(head)} |"
     yield f"| {' | '.join('---' if name in _LEFT else '---:' for name in head)} |"
     yield from (f"| {' | '.join(map(escape_markup, row))} |" for row in body)
+    if _totals_differ(rows):
+        yield ""
+        yield _TOTALS
     yield ""
     yield from (f"- {escape_markup(visible(f'{row.who}: {shorten(row.reason)}'))}" for row in rows if row.reason)
+
+
+def _totals_differ(rows: Sequence[FileRow]) -> bool:
+    """Return whether implementations were asked for different numbers of texts."""
+    totals = zip(*((row.input[1], row.text[1]) for row in rows), strict=True)
+    return any(len({*each} - {0}) > 1 for each in totals)
 
 
 def _columns(rows: Sequence[FileRow]) -> list[tuple[str, ...]]:
