@@ -132,14 +132,19 @@ SAMPLE = sorted((text for text in TEXTS if len(text) <= 16 and "\U0001faea" not 
 #: What tokenizers gives as the span of what was put before a text is not specified (ENC-3), and behind what was dropped it
 #: is wrong: spans are left to the cases.
 COMPARED = ("tokens", "ids", "type_ids", "special_tokens_mask", "attention_mask", "word_ids", "sequence_ids")
+#: Texts whose letters the map of a file composes (NORM-MAP-4), and the library does not (huggingface/tokenizers#2116). They
+#: are unknown, so that only the texts of their tokens differ.
+COMPOSED = {"t5": {"\u09cb \u09c7\u09be \u0bca \u0bc6\u0bbe"}}
 
 
-def answer(adapter: Any, model: Any, operation: str, input: Mapping[str, Any]) -> Any:
+def answer(
+    adapter: Any, model: Any, operation: str, input: Mapping[str, Any], compared: Sequence[str] = COMPARED
+) -> Any:
     try:
         found = adapter.run(operation, model, input)
     except Refusal as refusal:
         return refusal.reason
-    return {key: value for key, value in found.items() if operation == "decode" or key in COMPARED}
+    return {key: value for key, value in found.items() if operation == "decode" or key in compared}
 
 
 @pytest.mark.parametrize("name", OBJECTS)
@@ -154,8 +159,9 @@ def test_the_reference_gives_what_the_library_gives(name: str) -> None:
         input = {"text": text, "add_special_tokens": index % 3 > 0}
         if index % 2:
             input["pair"] = SAMPLE[index - 1]
-        expected = answer(library, theirs, "encode", input)
-        assert answer(reference, ours, "encode", input) == expected, text
+        compared = COMPARED[1:] if COMPOSED.get(name, set()) & {text, input.get("pair")} else COMPARED
+        expected = answer(library, theirs, "encode", input, compared)
+        assert answer(reference, ours, "encode", input, compared) == expected, text
         if isinstance(expected, dict):
             decoded = {"ids": expected["ids"], "skip_special_tokens": index % 4 > 1}
             assert answer(reference, ours, "decode", decoded) == answer(library, theirs, "decode", decoded), text
