@@ -65,7 +65,7 @@ class Published:
     ) -> str:
         """Tell how an answer differs from the right one, which ``right`` gives; one without values is a refusal."""
         if not other:
-            return "refuses"
+            return f"{operation}: refuses"
         if operation == "decode":
             seen = Seen("", value, other, ("text",), other=right)
         elif value["ids"] == other["ids"]:
