@@ -160,17 +160,23 @@ def _thread_in(reason: str) -> str:
 
 
 def with_threads(text: str) -> Markup:
-    """Return a text with links to the threads that it names.
+    """Return a text with links to the threads that it names, and with code for what stands between backticks.
 
     >>> with_threads("<a>; a/b#1")
     Markup('&lt;a&gt;; <a href="https://github.com/a/b/issues/1" rel="noreferrer">a/b#1</a>')
+    >>> with_threads("ignores `<x>`")
+    Markup('ignores <code>&lt;x&gt;</code>')
     """
     link = Markup('<a href="https://github.com/{}/issues/{}" rel="noreferrer">{}</a>')
     found, end = Markup(), 0
     for match in _THREAD.finditer(text):
-        found += Markup.escape(text[end : match.start()]) + link.format(match[1], match[2], match[0])
+        found += _with_code(text[end : match.start()]) + link.format(match[1], match[2], match[0])
         end = match.end()
-    return found + Markup.escape(text[end:])
+    return found + _with_code(text[end:])
+
+
+def _with_code(text: str) -> Markup:
+    return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(Markup.escape(text))))
 
 
 def _thread(link: str) -> str:
