@@ -241,7 +241,7 @@ def test_two_are_set_beside_each_other(site: Path, page: Any) -> None:
     assert row.locator("td").all_inner_texts()[1:] == ["pass", "wrong"]
     row.locator("td a").last.click()
     page.wait_for_url("**/case/*.html#answers")
-    assert page.inner_text("h2#answers") == "What everybody answers"
+    assert page.inner_text("h2#answers") == "What the libraries judged here answer"
 
 
 def test_a_cell_of_a_feature_shows_what_fails_of_it(site: Path, page: Any) -> None:
@@ -268,15 +268,18 @@ def test_the_front_page_filters_models_and_libraries(site: Path, page: Any) -> N
     assert (models.all_inner_texts(), libraries.count()) == (["toy"], 2)
     page.reload()
     assert (page.input_value("[data-filter=model]"), models.all_inner_texts()) == ("to", ["toy"])
+    page.fill("[data-filter=model]", "Our-Toy-8B")  # a name that is longer than the one that is recorded
+    assert models.all_inner_texts() == ["toy"]
     page.fill("[data-filter=model]", "")
     page.select_option("[data-filter=language]", "Python")
     assert (models.all_inner_texts(), libraries.count()) == (["toy"], 1)
+    assert [link.get_attribute("href") for link in models.all()] == ["models/toy.html?language=Python"]
     page.fill("[data-filter=library]", "tokf")  # the suite's own is not ranked
     assert (models.all_inner_texts(), libraries.count()) == (["toy"], 0)
     nothing = page.locator("[data-nothing]")
     assert not nothing.is_visible()
     page.fill("[data-filter=model]", "llama")
-    assert nothing.inner_text().startswith("No recorded library in this language loads such a model")
+    assert nothing.inner_text().startswith("No recorded model fits.")
 
 
 def test_the_keyboard_reaches_a_case_from_the_front(site: Path, page: Any) -> None:
@@ -334,7 +337,7 @@ QUESTIONS = {
     ),
     "What does everybody answer to a case?": (
         ["header a:text-is('clauses and cases')", "a:text-is('BPE-ENC-6')", "a:text-is('bpe-toy-encode-mug')"],
-        "h2:text-is('What everybody answers')",
+        "h2:text-is('What the libraries judged here answer')",
     ),
 }
 

@@ -161,7 +161,7 @@ def test_every_case_clause_and_implementation_has_a_page(suite: Suite, site: Pat
     assert {file.stem for file in site.glob("case/*.html")} == set(suite.cases)
     assert (site / "clause" / "BPE-TRAIN-7.html").is_file()
     assert len(list(site.glob("impl/*/index.html"))) == len(list(site.glob("impl/*/*/index.html"))) == 3
-    assert "Not run here: " in (site / "index.html").read_text("utf-8")
+    assert "not run for this site." in (site / "index.html").read_text("utf-8")
 
 
 @pytest.mark.slow
@@ -349,7 +349,7 @@ def test_all_verdicts_are_in_one_file(small_site: Path, runs: list[Run]) -> None
 
 def test_answers_are_apart_by_the_option_of_a_choice(small_site: Path) -> None:
     file = small_site / "case" / "bpe-unknown-run-of-two.html"
-    assert _words(file).partition("What everybody answers ")[2] == (
+    assert _words(file).partition("What the libraries judged here answer ")[2] == (
         "pass bpe_unknown_run=each unknown_token_text=entry one 1 , three 1 "
         '{"tokens": ["[UNK]", "[UNK]", "ug"], "ids": [0, 0, 8], "spans": [[0, 1], [1, 2], [2, 4]]} '
         'pass bpe_unknown_run=fused unknown_token_text=entry two 1 {"tokens": ["[UNK]", "ug"], "ids": [0, 8], "spans": [[0, 2], [2, 4]]} '
@@ -383,12 +383,19 @@ def test_the_page_of_a_model_says_what_else_a_library_gets_wrong(suite: Suite, t
     rows = [FileRow("a/port 2", "Python, Rust", "", (3, 3), (1, 1)), FileRow("new 1", "Go", "", (2, 3), (1, 1))]
     asked = {row.who: "2026-11-29" for row in rows}
     toy = Recorded("toy", "toy.tiktoken", "vocab.tiktoken", "npm toy 1.0.0", "ab" * 32, asked, rows)
-    build_site([], Suite({case.id: case}), tmp_path, {"toy": toy}, libraries)
+    recorded = {"toy": toy, "toy-2": replace(toy, name="toy-2", format="tokenizer.json")}
+    build_site([], Suite({case.id: case}), tmp_path, recorded, libraries)
     text = _words(tmp_path / "models" / "toy.html")
     assert "language all Go Python Rust" in text
-    assert text.partition("the options that you use. ")[2].partition(" Your own file ")[0] == (
+    assert "Python, Rust means that the Python package was tested, whose engine is in Rust" in text
+    assert " Other tokenizers of this name: toy-2 . A library that does not load one format may load another." in text
+    assert "this name: toy (tiktoken file)." in _words(tmp_path / "models" / "toy-2.html")
+    answers = _words(tmp_path / "case" / f"{case.id}.html").partition(" What the libraries judged here answer ")[2]
+    causes_here = " ".join(f"a/port 2: Cause {number}." for number in range(5))
+    assert answers == f"Recorded as wrong, but not judged for this site: {causes_here}"
+    assert text.partition("the options that you use. ")[2].partition(" How we measured ")[0] == (
         "a/ port 2 Cause 0. bpe-toy-encode-mug Cause 1. bpe-toy-encode-mug Cause 2. bpe-toy-encode-mug "
-        "and 2 more: see its page new 1 nothing is recorded"
+        "and 2 more of a/ port 2 new 1 nothing is recorded"
     )
     page = (tmp_path / "models" / "toy.html").read_text("utf-8")
     assert 'data-name="a/port 2" data-language="Python|Rust"' in page

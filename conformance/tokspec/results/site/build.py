@@ -232,6 +232,7 @@ class _Site:
             pages=self.places,
             recorded=self.recorded,
             causes=causes,
+            related=[each for each in self.models if _family(each) == _family(model) and each is not model],
         )
 
     def about(self, judged: _Judged) -> dict[str, str]:
@@ -485,6 +486,13 @@ class _Site:
             model=model_text(case),
             answers=answers,
             silent=silent,
+            recorded=[
+                (each.name, shown(reason))
+                for each in self.libraries
+                if each.name not in self.places
+                for reason, example, _ in each.bugs
+                if example == case.id
+            ],
         )
 
     def answers(self, case: Case) -> tuple[list[dict[str, Any]], int]:
@@ -570,6 +578,11 @@ def _with_files(rows: Iterable[MatrixRow]) -> Iterator[_Judged]:
         file = next(each for each in (base, *(f"{base}-{number}" for number in range(2, 1000))) if each not in taken)
         taken.add(file)
         yield _Judged(file, _slug(row.run.hello.version), name_of(row.run), row, row.run)
+
+
+def _family(model: Mapping[str, Any]) -> str:
+    """Return the first word of a tokenizer's name, such as llama for llama-3.1."""
+    return re.split(r"[\d-]", model["name"])[0]
 
 
 def _slug(text: str) -> str:

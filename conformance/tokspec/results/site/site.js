@@ -39,8 +39,11 @@ document.addEventListener("DOMContentLoaded", () => {
       return [word, one, ...same].some((name) => text.includes(plain(name)));
     });
 
-  // What has a name is shown if it fits every field: a list names a value that it has, a search a part of one, or words of
-  // all that it and the head of its group say. A group is shown if something in it is, and opened if it was looked for.
+  // What has a name is shown if it fits every field: a list names a value that it has, a search a part of one or all of its
+  // words, or words of all that it and the head of its group say. A group is shown if something in it is, and opened if it was looked for.
+  const squeezed = (text) => text.replace(/[^\p{L}\p{N}]+/gu, "");
+  const isNamed = (own, wanted) =>
+    squeezed(own).includes(squeezed(wanted)) || plain(own).trim().split(" ").every((word) => `${plain(wanted)} `.includes(` ${word} `));
   const fields = [...document.querySelectorAll("[data-filter]")];
   const groups = [...document.querySelectorAll("[data-group]")];
   const items = [...document.querySelectorAll("[data-name]")].map((element) => {
@@ -56,7 +59,7 @@ document.addEventListener("DOMContentLoaded", () => {
         if (dataset.filter === "text") return !value.trim() || has(values.text, value);
         const [wanted, own] = [value.trim().toLowerCase(), values[dataset.filter]?.toLowerCase()];
         if (!wanted || own === undefined) return true; // what has no such value is of another list
-        return tagName === "SELECT" ? own.split("|").includes(wanted) : plain(own).includes(plain(wanted).trim());
+        return tagName === "SELECT" ? own.split("|").includes(wanted) : isNamed(own, wanted);
       });
       element.hidden = !fits;
       if (fits) left.add(values.name);
@@ -74,6 +77,12 @@ document.addEventListener("DOMContentLoaded", () => {
     if (count) count.textContent = `${left.size} of ${new Set(items.map(({ values }) => values.name)).size} ${count.dataset.of}`;
     return left.size;
   };
+  // The page of a model begins with the language that was chosen.
+  const passOn = () => {
+    const language = document.querySelector("select[data-filter=language]")?.value;
+    for (const link of document.querySelectorAll("[data-passes-on] a"))
+      link.search = language ? `?${new URLSearchParams({ language })}` : "";
+  };
   // The address keeps what was looked for, so that it can be sent to somebody.
   const kept = [...fields, ...document.querySelectorAll("#feature, #columns, #a, #b, #show")];
   const keyOf = (field) => field.dataset.filter ?? field.id;
@@ -82,6 +91,7 @@ document.addEventListener("DOMContentLoaded", () => {
     try {
       history.replaceState(null, "", `${location.pathname}${wanted.size ? `?${wanted}` : ""}${location.hash}`);
     } catch {} // a page that was opened from disk may keep its address
+    passOn();
   };
   const asked = new URLSearchParams(location.search);
   for (const field of kept) {
@@ -161,6 +171,7 @@ document.addEventListener("DOMContentLoaded", () => {
   };
   columns?.addEventListener("input", show);
   filter();
+  passOn();
   show();
   addEventListener("load", () => setTimeout(follow)); // after the browser went to the chapter's own row
 });
