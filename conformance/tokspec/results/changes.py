@@ -34,7 +34,7 @@ class LibraryChange:
 def read_changes() -> list[LibraryChange]:
     """Return all changes, by library, in the order of its releases.
 
-    >>> [change.release for change in read_changes() if "word_ids count" in change.text]
+    >>> [change.release for change in read_changes() if "breaks word_ids" in change.text]
     ['0.23.1']
     """
     return [
