@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import secrets
 import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from pathlib import Path
+from types import ModuleType
 
 import psutil
 import pytest
@@ -46,6 +49,18 @@ def nothing_is_left_running() -> Iterator[None]:
                 except psutil.TimeoutExpired:
                     left.append(process.cmdline())
     assert left == []
+
+
+@pytest.fixture(scope="session")
+def record_passes() -> ModuleType:
+    """The script that records what each implementation does, as a module."""
+    file = Path(__file__).parents[1] / "adapters" / "record_passes.py"
+    spec = importlib.util.spec_from_file_location("record_passes", file)
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ Two that make the same choices may differ only where one refuses, or in what is 
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
 from collections.abc import Mapping
@@ -23,12 +22,6 @@ from tokspec.suite.fixtures import load_suite
 
 ADAPTERS = Path(__file__).parents[1] / "adapters"
 SUITE = load_suite()
-
-_spec = importlib.util.spec_from_file_location("record_passes", ADAPTERS / "record_passes.py")
-assert _spec
-assert _spec.loader
-record_passes = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(record_passes)
 
 pytestmark = [pytest.mark.interop, pytest.mark.slow]
 
@@ -74,7 +67,7 @@ def test_none_is_missing_and_each_conforms(rows: list[MatrixRow]) -> None:
     assert [row.run.hello.name for row in rows if row.run and not row.run.is_green] == []
 
 
-def test_the_recorded_figures_are_those_of_this_run(rows: list[MatrixRow]) -> None:
+def test_the_recorded_figures_are_those_of_this_run(rows: list[MatrixRow], record_passes: Any) -> None:
     """They change with every case, and are made again for a release: python conformance/adapters/record_passes.py."""
     made = record_passes.figures(SUITE, rows)
     assert len(made) == 4

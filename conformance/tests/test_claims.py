@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
 from pathlib import Path
@@ -18,12 +17,6 @@ ADAPTERS = Path(__file__).parents[1] / "adapters"
 SUITE = load_suite()
 RECORD: Any = json.loads((ADAPTERS / "passes.json").read_text("utf-8"))
 IMPLEMENTATIONS = RECORD["implementations"]
-
-_spec = importlib.util.spec_from_file_location("record_passes", ADAPTERS / "record_passes.py")
-assert _spec
-assert _spec.loader
-record_passes = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(record_passes)
 
 
 def claimed(case: Case) -> list[tuple[str, str]]:
@@ -61,7 +54,7 @@ def test_what_nothing_but_a_hand_has_worked_out_says_so() -> None:
 
 
 @pytest.mark.parametrize("name", IMPLEMENTATIONS)
-def test_what_was_passed_is_what_the_cases_ask_now(name: str) -> None:
+def test_what_was_passed_is_what_the_cases_ask_now(name: str, record_passes: Any) -> None:
     """Where this fails, cases have changed: python conformance/adapters/record_passes.py runs them again."""
     passed = [case for case, names in RECORD["cases"].items() if name in names]
     assert set(passed) <= SUITE.cases.keys()
