@@ -170,16 +170,19 @@ Without a result, because they do not load the file or cannot be asked:
 
 
 def test_totals_that_differ_are_explained(results: Path, run: Run) -> None:
-    """A library that cannot encode pairs is asked for fewer texts; one that stops is not a reason."""
+    """A library that cannot encode pairs is asked for fewer texts; one that stops gives its own reason."""
     rows = [
         FileRow("one 1", "Rust", "", (1200, 1200), (300, 300)),
         FileRow("two 2", "Go", "", (1100, 1100), (300, 300)),
     ]
     write_results(results, {"hug-1": replace(RECORDED, rows=rows)})
     note = "Totals differ because each library is judged only on what it offers; some cannot encode pairs, for example."
+    stopped = [rows[0], replace(rows[1], reason="gave up after 1,100 texts")]
     assert run("matrix", "--model", "hug-1")[1].splitlines()[6:] == [note]
     markdown = run("matrix", "--model", "hug-1", "--format", "markdown")[1]
     assert markdown.splitlines()[-3:] == ["", note, ""]
+    write_results(results, {"hug-1": replace(RECORDED, rows=stopped)})
+    assert run("matrix", "--model", "hug-1")[1].splitlines()[6:] == ["two 2: gave up after 1,100 texts"]
 
 
 @pytest.mark.usefixtures("results")

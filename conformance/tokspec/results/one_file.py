@@ -240,9 +240,9 @@ def markdown_rows(rows: Sequence[FileRow]) -> Iterator[str]:
 
 
 def _totals_differ(rows: Sequence[FileRow]) -> bool:
-    """Return whether implementations were asked for different numbers of texts."""
-    totals = zip(*((row.input[1], row.text[1]) for row in rows), strict=True)
-    return any(len({*each} - {0}) > 1 for each in totals)
+    """Return whether implementations that were asked to the end were asked for different numbers of texts."""
+    whole = [row for row in rows if not row.reason]
+    return any(len({*each} - {0}) > 1 for each in ([row.input[1] for row in whole], [row.text[1] for row in whole]))
 
 
 def _columns(rows: Sequence[FileRow]) -> list[tuple[str, ...]]:
