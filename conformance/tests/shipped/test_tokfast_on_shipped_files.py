@@ -121,7 +121,7 @@ def answer(function: Callable[..., list[Encoding]], *values: Any) -> list[dict[s
 def causes_of(
     dissents: Mapping[str, str], inputs: Sequence[str], found: list[dict[str, Any]], wanted: list[dict[str, Any]]
 ) -> Iterator[str]:
-    """Return the causes of a difference, and what differs where there is none."""
+    """Return the known causes of a difference, and a description of each part that none of them explains."""
     if NEWER in dissents and any("\U0001faea" in text for text in inputs):
         yield NEWER
         return
