@@ -220,6 +220,15 @@ def test_a_word_is_found_from_its_beginning(site: Path, page: Any) -> None:
     assert all(re.search(r"\bfuse", text.lower()) for text in texts)  # and not where it is refused
 
 
+@pytest.mark.parametrize(("name", "advice"), [("bugs", "No row has all"), ("clauses", "No rule and no case has all")])
+def test_a_search_without_a_result_says_what_to_try(site: Path, page: Any, name: str, advice: str) -> None:
+    page.goto(f"{address(site, name)}?text=xyzzy")
+    nothing = page.locator("[data-nothing]")
+    assert nothing.inner_text().startswith(f"{advice} of these words.")
+    page.fill("[data-filter=text]", "")
+    assert not nothing.is_visible()
+
+
 def test_two_are_set_beside_each_other(site: Path, page: Any) -> None:
     page.goto(f"{address(site, 'compare')}?a=tokref&b=tokfast")
     assert page.locator("#both tbody tr:visible").count() == 0
