@@ -4,8 +4,8 @@ The commands of a page run one after the other in one folder: a copy of the chec
 the page would have. A command whose output is shown prints that; the numbers of cases, which change with every case,
 are compared where all figures are, under the marker ``interop``. Any other ends with status 0, or with 1, by which the
 suite says that something differs. What needs a network, such as ``pip install``, is left out where there is none, and
-what it installs has to be there; under the marker ``interop`` it runs too, in a new environment. Benchmarks
-take minutes and are left out in both, because each has a job of its own in ``tox.ini``.
+what it installs has to be there; under the marker ``interop`` it runs too, in a new environment. Benchmarks take
+minutes, so these tests never run them; each has its own job in ``tox.ini``.
 """
 
 from __future__ import annotations

@@ -160,7 +160,7 @@ def _thread_in(reason: str) -> str:
 
 
 def with_threads(text: str) -> Markup:
-    """Return a text with links to the threads that it names, and with code for what stands between backticks.
+    """Return a text as HTML, with a link for each thread that it names and ``<code>`` for each part in backticks.
 
     >>> with_threads("<a>; a/b#1")
     Markup('&lt;a&gt;; <a href="https://github.com/a/b/issues/1" rel="noreferrer">a/b#1</a>')

@@ -40,7 +40,8 @@ document.addEventListener("DOMContentLoaded", () => {
     });
 
   // What has a name is shown if it fits every field: a list names a value that it has, a search a part of one or all of its
-  // words, or words of all that it and the head of its group say. A group is shown if something in it is, and opened if it was looked for.
+  // words, or words of all that it and the head of its group say. A group is shown if something in it is, and opened if
+  // it was looked for.
   const squeezed = (text) => text.replace(/[^\p{L}\p{N}]+/gu, "");
   const isNamed = (own, wanted) =>
     squeezed(own).includes(squeezed(wanted)) || plain(own).trim().split(" ").every((word) => `${plain(wanted)} `.includes(` ${word} `));
