@@ -1,7 +1,7 @@
 """Comparing implementations on a user's file with tokfast, which has the options of the file's own library.
 
-tokfast answers once, and its answers are recorded; every implementation is then compared with that recording, as in
-``tokspec diff``.
+tokfast answers once; every implementation is then compared with these answers, as ``tokspec diff`` compares it with a
+recording.
 """
 
 from __future__ import annotations
@@ -9,15 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from tokspec.base.display import compact, shorten, visible
 from tokspec.base.errors import DataError
-from tokspec.compare.answers import Asker, Record, answer, input_of, keep_ids
+from tokspec.compare.answers import Asker, Record, answer, answer_as, input_of, keep_ids
 from tokspec.compare.causes import compare_replies
-from tokspec.compare.compare import Names, default_inputs, named, pairs, unit_of
-from tokspec.compare.recording import Recording, header_of, read_recording, write_records
+from tokspec.compare.compare import Names, default_inputs, named, unit_of
 from tokspec.compare.sides import Side, open_side
 from tokspec.compare.tally import Tally
 from tokspec.formats.user_model import CONVERTED, UserModel
@@ -94,30 +91,35 @@ def ask_all(
         DataError: tokfast does not read the model.
     """
     rows = []
-    with TemporaryDirectory() as folder:
-        begin("tokfast")
-        recording = _record(model, made, Path(folder, "tokfast.ndjson"))
-        for side in sides:
-            begin(side.name)
-            rows.append(_row(recording, model, side, limits or _LIMITS))
+    begin("tokfast")
+    expected = _ask_tokfast(model, made)
+    for side in sides:
+        begin(side.name)
+        rows.append(_row(expected, side, limits or _LIMITS))
     return sorted(rows, key=lambda row: row.order)
 
 
-def _record(model: UserModel, made: int, file: Path) -> Recording:
+def _ask_tokfast(model: UserModel, made: int) -> _Expected:
     choices = {}
     with suppress(DataError), open_side(Side(_LIBRARIES.get(model.format, "tokenizers")), _LIMITS) as session:
         choices = {name: each for name, each in effective_choices(session.hello).items() if name != "offset_unit"}
     with open_side(Side("tokfast", choices=choices), _LIMITS) as session:
         asker = _only_ids_and_text(Asker(session, model))
         asker.check_model()
-        header = header_of(asker, "not added", {"made": made, "files": []})
-        write_records(file, asker, header, answer(asker, default_inputs(asker, made)))
-    return read_recording(file)
+        return _Expected(asker, list(answer(asker, default_inputs(asker, made))))
 
 
 def _only_ids_and_text(asker: Asker) -> Asker:
     asker.operations = tuple(each for each in ("encode", "decode") if each in asker.operations)
     return asker
+
+
+@dataclass(frozen=True)
+class _Expected:
+    """Who answered about which model, and the answers, which are kept in memory: about a kilobyte for each text."""
+
+    asker: Asker
+    records: Sequence[Record]
 
 
 @dataclass
@@ -172,7 +174,8 @@ def _has_ids(reply: Reply) -> bool:
     return not isinstance(reply, Answer) or "ids" in reply.result
 
 
-def _row(recording: Recording, model: UserModel, side: Side, limits: Limits) -> FileRow:
+def _row(expected: _Expected, side: Side, limits: Limits) -> FileRow:
+    model = expected.asker.model
     who, language, gets, reason, counts = side.name, "", "", "", _Counts()
     try:
         with open_side(side, limits) as session:
@@ -183,9 +186,9 @@ def _row(recording: Recording, model: UserModel, side: Side, limits: Limits) -> 
             if "encode" not in asker.operations:
                 raise DataError("does not offer encode")
             asker.check_model()
-            units, names = (unit_of(recording), unit_of(asker)), Names(recording, asker)
-            for one, other in pairs(recording, asker, (), counts.others):
-                counts.add(one, other, units, names)
+            units, names = (unit_of(expected.asker), unit_of(asker)), Names(expected.asker, asker)
+            for one, replies in answer_as(asker, expected.records):
+                counts.add(one, Record(one.input, replies), units, names)
     except DataError as error:
         reason = error.message
     return FileRow(
