@@ -31,7 +31,7 @@ _PATIENCE = 4
 #: A mutant that hangs this often gets no more cases.
 _HANGS = 3
 
-#: With more mutants than this, it pays to find out which cases run which functions.
+#: If more mutants than this are judged by every case, it pays to find out which cases run which functions.
 _WATCHED = 10
 
 #: Exceptions that a mutant raises because it was written wrongly, not because a rule is wrong.
@@ -87,7 +87,8 @@ def power(
     for mutant in mutants:
         mutant.changed()
     cases = list(load_suite(fixtures).cases.values())
-    calls = watched({}, cases).calls if full and len(mutants) > _WATCHED else None
+    thorough = [mutant for mutant in mutants if full or mutant.harmless]
+    calls = watched({}, cases).calls if len(thorough) > _WATCHED else None
     if jobs == 1:
         return list(_told((judged(mutant, cases_of(mutant, cases, calls), full) for mutant in mutants), progress))
     with get_context("spawn").Pool(jobs, _begin, (fixtures, full, calls)) as pool:

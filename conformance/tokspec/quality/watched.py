@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from time import process_time
 from types import CodeType
@@ -39,15 +40,14 @@ def watched(choices: Mapping[str, str], cases: Sequence[Case]) -> Watched:
     """
     with _calls_noted() as begun:
         adapter = mutated("errors", ast.parse(source("errors")), choices)
-    found = Watched({_function_of(code): {case.id for case in cases} for code in begun if _is_of_reference(code)}, {})
+    found = Watched({each: {case.id for case in cases} for each in _functions_of(begun)}, {})
     for case in cases:
         before = process_time()
         with _calls_noted() as ran:
             run(InProcessSession(adapter), [case])
         found.seconds[case.id] = process_time() - before
-        for code in ran:
-            if _is_of_reference(code):
-                found.calls.setdefault(_function_of(code), set()).add(case.id)
+        for each in _functions_of(ran):
+            found.calls.setdefault(each, set()).add(case.id)
     return found
 
 
@@ -70,12 +70,16 @@ def first_line(node: ast.stmt) -> int:
     return min(node.lineno, *(each.lineno for each in decorators)) if decorators else node.lineno
 
 
-def _is_of_reference(code: CodeType) -> bool:
-    return REFERENCE in Path(code.co_filename).parents
+def _functions_of(ran: Iterable[CodeType]) -> Iterator[Function]:
+    for code in ran:
+        if module := _module_of(code.co_filename):
+            yield module, code.co_firstlineno
 
 
-def _function_of(code: CodeType) -> Function:
-    return module_of(Path(code.co_filename)), code.co_firstlineno
+@cache
+def _module_of(file: str) -> str:
+    """Return the name of a module in the reference; empty if the file is not in it."""
+    return module_of(Path(file)) if REFERENCE in Path(file).parents else ""
 
 
 @contextmanager
