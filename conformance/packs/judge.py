@@ -198,7 +198,12 @@ def main() -> int:
                 rows[row.who], asked[row.who] = row, day
         about = {key: str(model[key]) for key in ("file", "format", "sha256")}
         results[published.name] = Recorded(
-            published.name, package=pack.header.package, asked=asked, rows=[*rows.values()], **about
+            published.name,
+            package=pack.header.package,
+            kind=str(published.model.neutral["type"]),
+            asked=asked,
+            rows=[*rows.values()],
+            **about,
         )
         write_results(given.to, results)
         print(f"asked about {published.name}", file=sys.stderr, flush=True)

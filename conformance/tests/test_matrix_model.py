@@ -132,6 +132,7 @@ RECORDED = Recorded(
     "tokenizer.json",
     "npm hug 1.0.0",
     "ab" * 32,
+    "bpe",
     {"one 1": "2026-11-01", "two 2": "2026-11-02", "three 3": "2026-11-02"},
     [
         FileRow("one 1", "Rust", "", (1200, 1200), (300, 300)),
@@ -158,6 +159,7 @@ def test_a_name_shows_what_is_recorded(run: Run) -> None:
     assert run("matrix", "--model", "hug-1")[:2] == (
         0,
         """hug-1: recorded results for tokenizer.json of npm hug 1.0.0, judged by its pack from 2026-11-01 to 2026-11-02.
+model input: texts with the right ids; text: ids that are decoded to the right text.
 For your own file: tokspec matrix --model FILE
 
 implementation  language     model input        text  most often
@@ -165,8 +167,41 @@ one 1           Rust      1,200 of 1,200  300 of 300
 two 2           Go        1,199 of 1,200  300 of 300  encode: other merges, as "hug"
 Without a result, because they do not load the file or cannot be asked:
   three 3: refuses the model: invalid_model: no BPE here
+
+These texts are short and not cut; for what else a library gets wrong: tokspec bugs LIBRARY
 """,
     )
+
+
+def test_a_name_shows_who_loads_another_file_of_the_model(results: Path, run: Run) -> None:
+    other = [
+        FileRow("two 2", "Go", "", (9, 9)),
+        FileRow("four 4", "Python, Rust", "", (9, 9)),
+        FileRow("five 5", reason="no"),
+    ]
+    asked = {row.who: "2026-11-02" for row in other}
+    names = {"hug-1": RECORDED} | {
+        name: replace(RECORDED, rows=other, asked=asked) for name in ("hug-1-ranks", "hug-2")
+    }
+    write_results(results, names)
+    assert run("matrix", "--model", "HUG-1")[1].splitlines()[9:] == [
+        "",
+        "Load hug-1-ranks, but not hug-1: four 4 (Python)",
+        "These texts are short and not cut; for what else a library gets wrong: tokspec bugs LIBRARY",
+    ]
+
+
+@pytest.mark.usefixtures("results")
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--html", "site"), "--html writes the results of all models; leave out --model"),
+        (("--impl", "tokfast"), "--impl needs --model FILE; with a name, the results of all libraries are shown"),
+    ],
+)
+def test_a_name_goes_with_no_other_option(run: Run, options: tuple[str, str], message: str) -> None:
+    status, _, err = run("matrix", "--model", "hug-1", *options)
+    assert (status, err) == (2, f"tokspec: {message}; see tokspec matrix --help\n")
 
 
 def test_totals_that_differ_are_explained(results: Path, run: Run) -> None:
@@ -178,20 +213,21 @@ def test_totals_that_differ_are_explained(results: Path, run: Run) -> None:
     write_results(results, {"hug-1": replace(RECORDED, rows=rows)})
     note = "Totals differ because each library is judged only on what it offers; some cannot encode pairs, for example."
     stopped = [rows[0], replace(rows[1], reason="gave up after 1,100 texts")]
-    assert run("matrix", "--model", "hug-1")[1].splitlines()[6:] == [note]
+    assert run("matrix", "--model", "hug-1")[1].splitlines()[7:8] == [note]
     markdown = run("matrix", "--model", "hug-1", "--format", "markdown")[1]
-    assert markdown.splitlines()[-3:] == ["", note, ""]
+    assert markdown.splitlines()[-5:-2] == ["", note, ""]
     write_results(results, {"hug-1": replace(RECORDED, rows=stopped)})
-    assert run("matrix", "--model", "hug-1")[1].splitlines()[6:] == ["two 2: gave up after 1,100 texts"]
+    assert run("matrix", "--model", "hug-1")[1].splitlines()[7:8] == ["two 2: gave up after 1,100 texts"]
 
 
 @pytest.mark.usefixtures("results")
 def test_a_name_of_which_nothing_is_recorded(run: Run) -> None:
-    status, _, err = run("matrix", "--model", "hug-2")
-    assert (status, err) == (
-        2,
-        "tokspec: hug-2: there is no such file, and no recorded tokenizer of that name; did you mean hug-1? there are hug-1; for another tokenizer give its file\n",
-    )
+    for name in ("hug-2", "Hug-1-instruct-of-somebody"):
+        status, _, err = run("matrix", "--model", name)
+        assert (status, err) == (
+            2,
+            f"tokspec: {name}: there is no such file, and no recorded tokenizer of that name; did you mean hug-1? there are hug-1; for another tokenizer give its file\n",
+        )
 
 
 #: The library for which files of a format are made.

@@ -44,7 +44,7 @@ _PURPOSES = {
     "Compare implementations, releases and files": ("diff", "record", "history"),
     "Search for faults that no case covers": ("fuzz",),
     "Write an adapter": ("init", "smoke", "probe"),
-    "Look up cases, models and reports": ("cases", "model", "report"),
+    "Look up bugs, cases, models and reports": ("bugs", "cases", "model", "report"),
     "Maintain the suite": ("dev",),
 }
 

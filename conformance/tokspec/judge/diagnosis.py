@@ -9,7 +9,7 @@ for everything else, the rule. It is a description, not a proof: two causes may 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -266,13 +266,16 @@ def _said(result: Result) -> str:
     >>> _said(SimpleNamespace(telling=(), detail=told))
     'panicked at src/lib.rs:N:N: no entry found'
     """
-    text = _without_row(result)
-    text = re.sub(r".*standard error ends ['\"]", "", text)
+    return shorten(first_line(_without_row(result), without_particulars), 100)
+
+
+def first_line(message: str, without: Callable[[str], str]) -> str:
+    """Return the first line of a message of a fault or a refusal, from which ``without`` removes what varies."""
+    text = re.sub(r".*standard error ends ['\"]", "", message)
     text = re.sub(r"(\bpanicked at [^|]*:) \| ", r"\1 ", text)  # Rust gives the reason on the next line
     text = re.split(r" \(\S+:\d+ in ", text, maxsplit=1)[0].removeprefix("panic: ")  # Go's form for recovered panics
-    # particulars first, because a pattern or a text that a message quotes may have several lines
-    text = re.split(r" \| |\\n|\n", without_particulars(text), maxsplit=1)[0]
-    return shorten(text, 100)
+    # first what varies, because a pattern or a text that a message quotes may have several lines
+    return re.split(r" \| |\\n|\n", without(text), maxsplit=1)[0]
 
 
 class _Stages:

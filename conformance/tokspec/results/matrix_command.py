@@ -23,7 +23,7 @@ from tokspec.formats.cautions import cautions_of
 from tokspec.formats.user_model import read_user_model
 from tokspec.report.ndjson import ndjson, origin
 from tokspec.results.one_file import ask_all, markdown_rows, text_rows
-from tokspec.results.recorded import Library, Recorded, find_result, heading, read_libraries, read_results
+from tokspec.results.recorded import Library, Recorded, find_result, heading, hints, read_libraries, read_results
 from tokspec.results.rows import MatrixRow, announced, markdown_matrix, matrix, read_list, text_matrix
 from tokspec.sessions.limits import PATIENT, Limits
 from tokspec.suite.cases import Suite
@@ -100,6 +100,10 @@ def matrix_command(
     you name with --impl cannot run.
     """
     site = _site() if html else None
+    if model and html:
+        raise click.UsageError("--html writes the results of all models; leave out --model")
+    if model and impls and not Path(model).exists() and model in read_results():
+        raise click.UsageError("--impl needs --model FILE; with a name, the results of all libraries are shown")
     if impls and not model:
         raise click.UsageError("--impl needs --model FILE; without it, the list says what is judged")
     file = file or _list_of_checkout()
@@ -155,7 +159,7 @@ def _show_recorded(name: str, form: str) -> int:
     """Show the recorded results of a published tokenizer."""
     result = find_result(name)
     lines = text_rows(result.rows) if form == "text" else markdown_rows(result.rows)
-    click.echo("\n".join([*heading(result), "", *lines]))
+    click.echo("\n".join([*heading(result), "", *lines, *hints(result)]))
     return 0
 
 

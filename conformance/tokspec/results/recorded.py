@@ -7,28 +7,41 @@ They are in ``fixtures/results.json``. ``conformance/packs/judge.py`` writes the
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from tokspec.base.display import did_you_mean
+from tokspec.base.display import did_you_mean, shorten
 from tokspec.base.errors import DataError
 from tokspec.base.files import fixtures_folder
+from tokspec.judge.causes import without_addresses, without_particulars
+from tokspec.judge.diagnosis import first_line
 from tokspec.judge.runner import Run
 from tokspec.judge.scope import in_profile
-from tokspec.judge.verdicts import Verdict
+from tokspec.judge.verdicts import Result, Verdict
+from tokspec.protocol.messages import Fault, Refused, is_unsupported
 from tokspec.results.one_file import FileRow
 
 RESULTS = "results.json"
+
+#: The name of a model and the number of its release, at the start of a tokenizer's name.
+_STEM = re.compile(r"[^-.]+(?:-\d+)?")
+
+#: How many messages are recorded for a reason, and how many characters of each.
+_MESSAGES, _LONGEST = 2, 160
+
+#: The folders before the name of a source file in a message, the time at its start, and the number of a thread.
+_OF_A_RUN = re.compile(r"(?:[\w.@+~-]*/){2,}(?=[\w.-]+:\d)|^\d{4}/\d\d/\d\d [\d:]{8} |(?<=') \(\d+\)(?= panicked)")
 
 
 @dataclass(frozen=True)
 class Recorded:
     """The results of libraries with one published tokenizer, best first.
 
-    ``file``, ``format`` and ``sha256`` belong to the tokenizer's file, and ``package`` is its source. ``asked`` has the
-    day on which each library was asked, by its name and version.
+    ``file``, ``format`` and ``sha256`` belong to the tokenizer's file, ``package`` is its source, and ``kind`` that of
+    the model, such as ``unigram``. ``asked`` has the day on which each library was asked, by its name and version.
     """
 
     name: str
@@ -36,8 +49,23 @@ class Recorded:
     format: str
     package: str
     sha256: str
+    kind: str
     asked: Mapping[str, str]
     rows: Sequence[FileRow]
+
+
+class Bug(NamedTuple):
+    """A reason of known failures, the first case that fails so, and how many do.
+
+    ``kinds`` are the kinds of model of these cases; empty if a case has none, so that the kind makes no difference.
+    ``messages`` are the first lines of what the library said instead of an answer, at most two.
+    """
+
+    reason: str
+    case: str
+    cases: int
+    kinds: Sequence[str] = ()
+    messages: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -45,8 +73,8 @@ class Library:
     """The results of a library on the cases: how many were run and how many are right, in total and by effect.
 
     ``effects`` has for each effect how many cases test it, how many of these are right, and for how many failing cases
-    it is the worst. ``untrusted`` is how many cases about users' texts pass, and of how many. ``bugs`` has, for each
-    reason of known failures, the reason, the first case that fails so, and how many do; the commonest come first.
+    it is the worst. ``untrusted`` is how many cases about users' texts pass, and of how many. ``bugs`` are the reasons
+    of known failures; the commonest come first.
     """
 
     name: str
@@ -55,7 +83,7 @@ class Library:
     asked: int
     effects: Mapping[str, tuple[int, int, int]]
     untrusted: tuple[int, int]
-    bugs: Sequence[tuple[str, str, int]] = ()
+    bugs: Sequence[Bug] = ()
 
     @classmethod
     def of(cls, run: Run) -> Library:
@@ -84,20 +112,35 @@ def read_libraries(file: Path | None = None) -> list[Library]:
             line["asked"],
             {effect: (asked, right, failing) for effect, (asked, right, failing) in line["effects"].items()},
             (line["untrusted"][0], line["untrusted"][1]),
-            [(reason, case, count) for reason, case, count in line.get("bugs", ())],
+            [Bug(*values) for values in line.get("bugs", ())],
         )
         for name, line in _content(file)["libraries"].items()
     ]
 
 
-def _bugs(run: Run) -> list[tuple[str, str, int]]:
+def _bugs(run: Run) -> list[Bug]:
     """Group the known failures of a run by their reason."""
-    cases: dict[str, list[str]] = {}
+    failures: dict[str, list[Result]] = {}
     for result in run.results:
         if result.verdict is Verdict.KNOWN_FAILURE:
-            cases.setdefault(result.detail, []).append(result.case.id)
-    found = [(reason, named[0], len(named)) for reason, named in cases.items()]
-    return sorted(found, key=lambda each: -each[2])
+            failures.setdefault(result.detail, []).append(result)
+    found = []
+    for reason, results in failures.items():
+        kinds = {str(result.case.model.content.get("type", "")) for result in results}
+        messages = {without_particulars(message): message for each in results for message in _messages(each)}
+        kinds_alone = [] if "" in kinds else sorted(kinds)
+        found.append(Bug(reason, results[0].case.id, len(results), kinds_alone, [*messages.values()][:_MESSAGES]))
+    return sorted(found, key=lambda bug: -bug.cases)
+
+
+def _messages(result: Result) -> Iterator[str]:
+    """Return the first lines of what was said instead of answers, without folders, addresses and times of one run."""
+    for reply in (each.reply for each in result.telling or (result,)):
+        if isinstance(reply, Refused | Fault) and reply.message and not is_unsupported(reply):
+            line = first_line(reply.message, without_addresses)
+            if line.count("'") % 2 and "standard error ends '" in reply.message:
+                line = line.removesuffix("'")  # of the quoted standard error
+            yield shorten(_OF_A_RUN.sub("", line), _LONGEST)
 
 
 def _content(file: Path | None) -> Mapping[str, Any]:
@@ -113,8 +156,12 @@ def find_result(name: str) -> Recorded:
         DataError: there are none.
     """
     results = read_results()
+    if name.lower() in results:
+        return results[name.lower()]
     if name not in results:
-        nearest, there = did_you_mean(name, results), ", ".join(results)
+        similar = [each for each in results if name.lower().startswith((each, each.replace("-", "")))]
+        nearest = f"did you mean {similar[-1]}? " if similar else did_you_mean(name, results)
+        there = ", ".join(results)
         message = f"there is no such file, and no recorded tokenizer of that name; {nearest}there are {there}"
         raise DataError(f"{message}; for another tokenizer give its file", key=name or "''")
     return results[name]
@@ -130,7 +177,7 @@ def written(results: Mapping[str, Recorded], libraries: Sequence[Library]) -> st
     models = []
     for name in sorted(results):
         result = results[name]
-        about = {key: getattr(result, key) for key in ("file", "format", "package", "sha256")}
+        about = {key: getattr(result, key) for key in ("file", "format", "package", "sha256", "kind")}
         rows = [_line(row, result.asked[row.who]) for row in sorted(result.rows, key=lambda row: (row.order, row.who))]
         libraries_of = ",\n".join(f"      {json.dumps(row, ensure_ascii=False)}" for row in rows)
         head = json.dumps(about, ensure_ascii=False)[1:-1]
@@ -155,7 +202,7 @@ def _read(name: str, value: Mapping[str, Any]) -> Recorded:
         words = {key: line.get(key, "") for key in ("who", "language", "gets", "worst", "reason")}
         rows.append(FileRow(**{**words, **counts}))
         asked[line["who"]] = line["asked"]
-    about = {key: value[key] for key in ("file", "format", "package", "sha256")}
+    about = {key: value[key] for key in ("file", "format", "package", "sha256", "kind")}
     return Recorded(name, asked=asked, rows=rows, **about)
 
 
@@ -164,4 +211,32 @@ def heading(result: Recorded) -> Iterator[str]:
     days = sorted({*result.asked.values()})
     when = f"on {days[0]}" if len(days) == 1 else f"from {days[0]} to {days[-1]}"
     yield f"{result.name}: recorded results for {result.file} of {result.package}, judged by its pack {when}."
+    yield "model input: texts with the right ids; text: ids that are decoded to the right text."
     yield "For your own file: tokspec matrix --model FILE"
+
+
+def are_related(one: str, other: str) -> bool:
+    """Return whether the names of two tokenizers are those of one model, or of a model and its releases.
+
+    >>> are_related("gemma", "gemma-3-pieces"), are_related("llama-3-ranks", "llama-3.1")
+    (True, True)
+    >>> are_related("llama-2", "llama-3"), are_related("t5", "text-davinci-003")
+    (False, False)
+    """
+    stems = sorted((match[0] for name in (one, other) if (match := _STEM.match(name))), key=len)
+    return f"{stems[1]}-".startswith(f"{stems[0]}-")
+
+
+def hints(result: Recorded) -> Iterator[str]:
+    """Return the lines that say which libraries load another file of this name, and where to read on."""
+    yield ""
+    own = {row.who for row in result.rows if row.input[1]}
+    for name, other in read_results().items():
+        only = [
+            f"{row.who} ({row.language.partition(', ')[0]})"
+            for row in other.rows
+            if row.input[1] and row.who not in own
+        ]
+        if only and are_related(name, result.name):
+            yield f"Load {name}, but not {result.name}: {', '.join(only)}"
+    yield "These texts are short and not cut; for what else a library gets wrong: tokspec bugs LIBRARY"
