@@ -112,7 +112,7 @@ def recorded(hostile_run: Run) -> dict[str, Recorded]:
         FileRow(HOSTILE[4], "Go", reason=HOSTILE[0]),
     ]
     asked = {row.who: "2026-11-29" for row in rows}
-    toy = Recorded("toy", "tokenizer.json", "tokenizer.json", "npm toy 1.0.0", "ab" * 32, asked, rows)
+    toy = Recorded("toy", "tokenizer.json", "tokenizer.json", "npm toy 1.0.0", "ab" * 32, "bpe", asked, rows)
     return {"toy": toy, "other": replace(toy, name="other", rows=rows[2:])}
 
 

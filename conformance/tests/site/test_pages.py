@@ -20,7 +20,7 @@ from tokspec.judge.runner import Run
 from tokspec.judge.verdicts import effective_choices, judge
 from tokspec.protocol.messages import Answer
 from tokspec.results.one_file import FileRow
-from tokspec.results.recorded import Library, Recorded
+from tokspec.results.recorded import Bug, Library, Recorded
 from tokspec.results.rows import Listed, MatrixRow
 from tokspec.results.site.badges import badge_svg
 from tokspec.results.site.build import build_site, run_page
@@ -378,20 +378,24 @@ def test_the_page_of_a_clause_counts_who_fails_each_case(small_site: Path) -> No
 def test_the_page_of_a_model_says_what_else_a_library_gets_wrong(suite: Suite, tmp_path: Path) -> None:
     case = suite.cases["bpe-toy-encode-mug"]
     effects = {effect.value: (0, 0, 0) for effect in Effect}
-    causes = [(f"Cause {number}.", case.id, 9 - number) for number in range(5)]
+    causes = [Bug(f"Cause {number}.", case.id, 9 - number, ["bpe"] * (number % 2)) for number in range(5)]
+    causes += [Bug("Of words.", case.id, 3, ["wordpiece"], ["panic: <no words>"])]
     libraries = [Library("a/port 2", "Python, Rust", 3, 9, effects, (0, 0), causes)]
     rows = [FileRow("a/port 2", "Python, Rust", "", (3, 3), (1, 1)), FileRow("new 1", "Go", "", (2, 3), (1, 1))]
     asked = {row.who: "2026-11-29" for row in rows}
-    toy = Recorded("toy", "toy.tiktoken", "vocab.tiktoken", "npm toy 1.0.0", "ab" * 32, asked, rows)
-    recorded = {"toy": toy, "toy-2": replace(toy, name="toy-2", format="tokenizer.json")}
+    toy = Recorded("toy", "toy.tiktoken", "vocab.tiktoken", "npm toy 1.0.0", "ab" * 32, "bpe", asked, rows)
+    other = FileRow("a/third 3", "Python, Rust", "", (1, 2), (1, 1))
+    recorded = {"toy": toy, "toy-2": replace(toy, name="toy-2", format="tokenizer.json", rows=[*rows, other])}
     build_site([], Suite({case.id: case}), tmp_path, recorded, libraries)
     text = _words(tmp_path / "models" / "toy.html")
     assert "language all Go Python Rust" in text
-    assert "Python, Rust means that the Python package was tested, whose engine is in Rust" in text
-    assert " Other tokenizers of this name: toy-2 . A library that does not load one format may load another." in text
-    assert "this name: toy (tiktoken file)." in _words(tmp_path / "models" / "toy-2.html")
+    assert "100 % Python (engine in Rust) " in text
+    assert "whose engine is in Rust, the Python package was tested" in text
+    others = " Other tokenizers of this name, and libraries that load them but not this one: "
+    assert f"{others}toy-2 : a/third 3 (Python, 50 %) language " in text
+    assert f"{others}toy (tiktoken file) language " in _words(tmp_path / "models" / "toy-2.html")
     answers = _words(tmp_path / "case" / f"{case.id}.html").partition(" What the libraries judged here answer ")[2]
-    causes_here = " ".join(f"a/port 2: Cause {number}." for number in range(5))
+    causes_here = " ".join(f"a/port 2: {bug.reason}" for bug in causes)
     assert answers == f"Recorded as wrong, but not judged for this site: {causes_here}"
     assert text.partition("the options that you use. ")[2].partition(" How we measured ")[0] == (
         "a/ port 2 Cause 0. bpe-toy-encode-mug Cause 1. bpe-toy-encode-mug Cause 2. bpe-toy-encode-mug "
@@ -403,6 +407,7 @@ def test_the_page_of_a_model_says_what_else_a_library_gets_wrong(suite: Suite, t
     assert "toy tiktoken file 1 of 2" in _words(tmp_path / "index.html")
     wrong, _, changed = _words(tmp_path / "bugs.html").partition(" What releases changed ")
     assert wrong.count("a/ port 2 Cause ") == 5
+    assert "Of words. says: panic: <no words> bpe-toy-encode-mug and 2 more" in wrong
     assert changed.startswith("From release notes, merged changes and published sources.")
 
 

@@ -30,7 +30,7 @@ from tokspec.judge.runner import Run
 from tokspec.judge.scope import in_profile
 from tokspec.judge.verdicts import Result, Verdict
 from tokspec.results.changes import read_changes
-from tokspec.results.recorded import Library, Recorded
+from tokspec.results.recorded import Library, Recorded, are_related
 from tokspec.results.rows import MatrixRow
 from tokspec.results.site.badges import badge_json, badge_svg
 from tokspec.results.site.documents import documents, inline, page_body, title_of
@@ -40,6 +40,7 @@ from tokspec.results.site.views import (
     KNOWN,
     NOT_HELD,
     Share,
+    called,
     cell,
     chapter_of,
     chapter_title,
@@ -128,7 +129,8 @@ class _Site:
         histories: Sequence[Mapping[str, Any]],
         address: str,
     ) -> None:
-        self.models = [model_view(result) for _, result in sorted(recorded.items())]
+        rights = {each.name: each.right for each in libraries}
+        self.models = [model_view(result, rights) for _, result in sorted(recorded.items())]
         self.libraries = libraries
         self.histories = {history["name"]: history["releases"] for history in histories}
         self.address = f"{address.rstrip('/')}/" if address else ""
@@ -220,8 +222,9 @@ class _Site:
 
     def model(self, model: Mapping[str, Any]) -> None:
         """Write the page of a published tokenizer."""
+        type, names = model["type"], {row["name"] for row in model["rows"]}
         causes = {
-            name: [(shown(reason), case) for reason, case, _ in each.bugs if case in self.suite.cases]
+            name: [bug for bug in each.bugs if bug.case in self.suite.cases and type in (bug.kinds or (type,))]
             for name, each in self.counts.items()
         }
         self.page(
@@ -232,7 +235,11 @@ class _Site:
             pages=self.places,
             recorded=self.recorded,
             causes=causes,
-            related=[each for each in self.models if _family(each) == _family(model) and each is not model],
+            related=[
+                (each, [row for row in each["rows"] if row["name"] not in names])
+                for each in self.models
+                if each is not model and are_related(each["name"], model["name"])
+            ],
         )
 
     def about(self, judged: _Judged) -> dict[str, str]:
@@ -276,6 +283,12 @@ class _Site:
                 "link": group.link,
                 "case": group.results[0].case,
                 "cases": len(group.results),
+                "messages": [
+                    shown(message)
+                    for bug in self.counts[judged.name].bugs
+                    if bug.reason == group.name
+                    for message in bug.messages
+                ],
             }
             for judged in self.judged
             for group in chain(*groups(judged.run, links_of(judged.row.listed.known))[:2])
@@ -286,16 +299,17 @@ class _Site:
                 "file": "",
                 "name": name,
                 "release": release,
-                "what": shown(reason),
+                "what": shown(bug.reason),
                 "link": "",
-                "case": cases[case],
-                "cases": count,
+                "case": cases[bug.case],
+                "cases": bug.cases,
+                "messages": [*map(shown, bug.messages)],
             }
             for each in self.libraries
             for name, _, release in [each.name.rpartition(" ")]
             if name not in here
-            for reason, case, count in each.bugs
-            if case in cases
+            for bug in each.bugs
+            if bug.case in cases
         ]
         changes = read_changes()
         names = [*dict.fromkeys([row["name"] for row in rows] + [change.library for change in changes])]
@@ -487,11 +501,11 @@ class _Site:
             answers=answers,
             silent=silent,
             recorded=[
-                (each.name, shown(reason))
+                (each.name, shown(bug.reason))
                 for each in self.libraries
                 if each.name not in self.places
-                for reason, example, _ in each.bugs
-                if example == case.id
+                for bug in each.bugs
+                if bug.case == case.id
             ],
         )
 
@@ -580,11 +594,6 @@ def _with_files(rows: Iterable[MatrixRow]) -> Iterator[_Judged]:
         yield _Judged(file, _slug(row.run.hello.version), name_of(row.run), row, row.run)
 
 
-def _family(model: Mapping[str, Any]) -> str:
-    """Return the first word of a tokenizer's name, such as llama for llama-3.1."""
-    return re.split(r"[\d-]", model["name"])[0]
-
-
 def _slug(text: str) -> str:
     """Return a text in a form that may be part of an address.
 
@@ -620,6 +629,8 @@ def _environment() -> jinja2.Environment:
     loader = jinja2.FileSystemLoader(_HERE / "templates")
     environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, undefined=jinja2.StrictUndefined)
     environment.filters["threads"] = with_threads
+    environment.filters["told"] = shown
+    environment.filters["called"] = called
     environment.filters["breaks"] = lambda text: escape(text).replace("/", Markup("/<wbr>"))
     return environment
 

@@ -32,12 +32,18 @@ document.addEventListener("DOMContentLoaded", () => {
   // with another name, such as unk, fits by that too.
   const plain = (text) => ` ${text.toLowerCase().replace(/[^\p{L}\p{N}+]+/gu, " ").trim()}`;
   const others = JSON.parse(document.querySelector("[data-words]")?.dataset.words ?? "[]");
-  const has = (text, wanted) =>
-    wanted.toLowerCase().trim().split(/\s+/).every((word) => {
-      const one = word.replace(/(?<=\w{3})s$/, ""); // of one thing and of several
-      const same = others.find(([name]) => name === word || name === one) ?? [];
-      return [word, one, ...same].some((name) => text.includes(plain(name)));
-    });
+  const little = new Set("a an and are as at be by for from hugging face in is it its my of on or that the this to was with".split(" "));
+  const wordsOf = (wanted) => {
+    const all = wanted.toLowerCase().trim().split(/\s+/).filter((word) => word);
+    const telling = all.filter((word) => !little.has(word));
+    return telling.length ? telling : all;
+  };
+  const fits = (text, word) => {
+    const one = word.replace(/(?<=\w{3})s$/, ""); // of one thing and of several
+    const same = others.find(([name]) => name === word || name === one) ?? [];
+    return [word, one, ...same].some((name) => plain(name).trim() && text.includes(plain(name)));
+  };
+  const has = (text, wanted) => wordsOf(wanted).every((word) => fits(text, word));
 
   // What has a name is shown if it fits every field: a list names a value that it has, a search a part of one or all of its
   // words, or words of all that it and the head of its group say. A group is shown if something in it is, and opened if
@@ -53,17 +59,29 @@ document.addEventListener("DOMContentLoaded", () => {
   });
   const count = document.getElementById("count");
   const nothing = [...document.querySelectorAll("[data-nothing]")];
+  const partly = document.querySelector("[data-partly]");
   const filter = () => {
     const left = new Set();
-    for (const { element, values } of items) {
-      const fits = fields.every(({ value, tagName, dataset }) => {
-        if (dataset.filter === "text") return !value.trim() || has(values.text, value);
+    // If no row has all words, those that have the most of them are shown, if that is half or more.
+    const words = wordsOf(fields.find(({ dataset }) => dataset.filter === "text")?.value ?? "");
+    const counted = items.map((item) => ({ ...item, found: words.filter((word) => fits(item.values.text, word)).length }));
+    let needed = words.length;
+    const isShown = ({ values, found }) =>
+      found >= needed &&
+      fields.every(({ value, tagName, dataset }) => {
+        if (dataset.filter === "text") return true;
         const [wanted, own] = [value.trim().toLowerCase(), values[dataset.filter]?.toLowerCase()];
         if (!wanted || own === undefined) return true; // what has no such value is of another list
         return tagName === "SELECT" ? own.split("|").includes(wanted) : isNamed(own, wanted);
       });
-      element.hidden = !fits;
-      if (fits) left.add(values.name);
+    if (partly) {
+      partly.hidden = !words.length || counted.some(isShown);
+      while (needed - 1 >= words.length / 2 && !counted.some(isShown)) needed -= 1;
+      if (!counted.some(isShown)) partly.hidden = true;
+    }
+    for (const item of counted) {
+      item.element.hidden = !isShown(item);
+      if (!item.element.hidden) left.add(item.values.name);
     }
     const isWanted = fields.some((field) => field.value);
     for (const group of groups) {
@@ -78,11 +96,13 @@ document.addEventListener("DOMContentLoaded", () => {
     if (count) count.textContent = `${left.size} of ${new Set(items.map(({ values }) => values.name)).size} ${count.dataset.of}`;
     return left.size;
   };
-  // The page of a model begins with the language that was chosen.
+  // The page of a model begins with the language that was chosen, and another search with the words.
   const passOn = () => {
     const language = document.querySelector("select[data-filter=language]")?.value;
     for (const link of document.querySelectorAll("[data-passes-on] a"))
       link.search = language ? `?${new URLSearchParams({ language })}` : "";
+    const text = document.querySelector("[data-filter=text]")?.value;
+    for (const link of document.querySelectorAll("a[data-carries]")) link.search = text ? `?${new URLSearchParams({ text })}` : "";
   };
   // The address keeps what was looked for, so that it can be sent to somebody.
   const kept = [...fields, ...document.querySelectorAll("#feature, #columns, #a, #b, #show")];

@@ -379,12 +379,22 @@ def effect_cells(library: Library) -> list[tuple[str, Share | int]]:
 _KINDS = {"vocab.tiktoken": "tiktoken file", "sentencepiece.model": "SentencePiece file", "tekken.json": "Tekken file"}
 
 
-def model_view(result: Recorded) -> dict[str, Any]:
-    """Return the values to show for a published tokenizer: the libraries that load it, best first, and the others."""
+#: The names of the kinds of model.
+MODEL_KINDS = {"bpe": "BPE", "unigram": "Unigram", "wordpiece": "WordPiece", "wordlevel": "word-level"}
+
+
+def model_view(result: Recorded, rights: Mapping[str, int]) -> dict[str, Any]:
+    """Return the values to show for a published tokenizer: the libraries that load it, best first, and the others.
+
+    ``rights`` are the cases that each library gets right, by which equal rows are ordered.
+    """
     loaded = [row for row in result.rows if row.input[1]]
+    loaded.sort(key=lambda row: (Share(*row.input).share, Share(*row.text).share, rights.get(row.who, 0)), reverse=True)
     return {
         "name": result.name,
         "kind": _KINDS.get(result.format, ""),
+        "type": result.kind,
+        "type_name": MODEL_KINDS.get(result.kind, result.kind),
         "title": f"{result.file} of {result.package}",
         "sha256": result.sha256,
         "days": sorted({*result.asked.values()}),
@@ -402,6 +412,16 @@ def languages_in(fields: Iterable[object]) -> list[str]:
     ['Go', 'Python', 'Rust']
     """
     return sorted({language for field in fields for language in str(field).split(", ")})
+
+
+def called(languages: str) -> str:
+    """Say from which language a library is called, and in which its engine is written if that is another.
+
+    >>> called("Python, Rust"), called("Go")
+    ('Python (engine in Rust)', 'Go')
+    """
+    language, _, engine = languages.partition(", ")
+    return f"{language} (engine in {engine})" if engine else language
 
 
 def is_right(row: FileRow) -> bool:
