@@ -168,7 +168,7 @@ two 2           Go        1,199 of 1,200  300 of 300  encode: other merges, as "
 Without a result, because they do not load the file or cannot be asked:
   three 3: refuses the model: invalid_model: no BPE here
 
-These texts are short and not cut; for what else a library gets wrong: tokspec bugs LIBRARY
+These texts are short, so nothing is truncated. What else a library gets wrong: tokspec bugs LIBRARY
 """,
     )
 
@@ -186,8 +186,8 @@ def test_a_name_shows_who_loads_another_file_of_the_model(results: Path, run: Ru
     write_results(results, names)
     assert run("matrix", "--model", "HUG-1")[1].splitlines()[9:] == [
         "",
-        "Load hug-1-ranks, but not hug-1: four 4 (Python)",
-        "These texts are short and not cut; for what else a library gets wrong: tokspec bugs LIBRARY",
+        "Libraries that load hug-1-ranks (tokenizer.json), but not hug-1: four 4 (Python, all right)",
+        "These texts are short, so nothing is truncated. What else a library gets wrong: tokspec bugs LIBRARY",
     ]
 
 

@@ -220,13 +220,27 @@ def test_a_word_is_found_from_its_beginning(site: Path, page: Any) -> None:
     assert all(re.search(r"\bfuse", text.lower()) for text in texts)  # and not where it is refused
 
 
-@pytest.mark.parametrize(("name", "advice"), [("bugs", "No row has all"), ("clauses", "No rule and no case has all")])
+@pytest.mark.parametrize(
+    ("name", "advice"), [("bugs", "No row has these"), ("clauses", "No rule and no case has all of these")]
+)
 def test_a_search_without_a_result_says_what_to_try(site: Path, page: Any, name: str, advice: str) -> None:
     page.goto(f"{address(site, name)}?text=xyzzy")
     nothing = page.locator("[data-nothing]")
-    assert nothing.inner_text().startswith(f"{advice} of these words.")
+    assert nothing.inner_text().startswith(f"{advice} words.")
+    assert nothing.locator("[data-carries]").evaluate("link => link.search") == "?text=xyzzy"
     page.fill("[data-filter=text]", "")
     assert not nothing.is_visible()
+
+
+def test_a_message_is_found_without_its_line_and_column(site: Path, page: Any) -> None:
+    """Rows with the rare words of a message are shown, though no row has all; what is in camel case is several words."""
+    page.goto(address(site, "bugs"))
+    page.fill("[data-filter=text]", "no variant of the untagged enum ModelWrapper at line 757479 column 3")
+    assert page.inner_text("[data-partly]") == "No row has all of these words; these rows fit best."
+    assert page.locator("[data-name]:visible").count() == 1
+    page.fill("[data-filter=text]", "untagged enum model wrapper")
+    assert not page.locator("[data-partly]").is_visible()
+    assert page.locator("[data-name]:visible").count() == 1
 
 
 def test_two_are_set_beside_each_other(site: Path, page: Any) -> None:

@@ -391,15 +391,15 @@ def test_the_page_of_a_model_says_what_else_a_library_gets_wrong(suite: Suite, t
     assert "language all Go Python Rust" in text
     assert "100 % Python (engine in Rust) " in text
     assert "whose engine is in Rust, the Python package was tested" in text
-    others = " Other tokenizers of this name, and libraries that load them but not this one: "
-    assert f"{others}toy-2 : a/third 3 (Python, 50 %) language " in text
-    assert f"{others}toy (tiktoken file) language " in _words(tmp_path / "models" / "toy-2.html")
+    others = " Other tokenizers of this name, each with the libraries that load it but not {}. Choose the one whose file your model has. "
+    assert f"{others.format('toy')}toy-2 : a/third 3 (Python, 50 %) What else " in text
+    assert f"{others.format('toy-2')}toy (tiktoken file) What else " in _words(tmp_path / "models" / "toy-2.html")
     answers = _words(tmp_path / "case" / f"{case.id}.html").partition(" What the libraries judged here answer ")[2]
     causes_here = " ".join(f"a/port 2: {bug.reason}" for bug in causes)
     assert answers == f"Recorded as wrong, but not judged for this site: {causes_here}"
     assert text.partition("the options that you use. ")[2].partition(" How we measured ")[0] == (
         "a/ port 2 Cause 0. bpe-toy-encode-mug Cause 1. bpe-toy-encode-mug Cause 2. bpe-toy-encode-mug "
-        "and 2 more of a/ port 2 new 1 nothing is recorded"
+        "and 2 more, among all bugs of a/ port 2 new 1 nothing is recorded"
     )
     page = (tmp_path / "models" / "toy.html").read_text("utf-8")
     assert 'data-name="a/port 2" data-language="Python|Rust"' in page

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import log
 
 import click
 
@@ -19,11 +20,15 @@ from tokspec.suite.fixtures import load_suite
 
 #: Words of a question that say nothing about a bug.
 _LITTLE = re.compile(
-    "a|an|and|are|as|at|be|by|for|from|hugging|face|in|is|it|its|my|of|on|or|that|the|this|to|was|with", re.IGNORECASE
+    "a|an|and|are|as|at|be|by|do|does|for|from|hugging|face|in|is|it|its|my|of|on|or|that|the|this|to|was|when|where|with",
+    re.IGNORECASE,
 )
 
 #: What is between two words; C++ is one.
 _APART = re.compile(r"(?:[^\w+]|_)+")
+
+#: The end of a word within a name such as TruncateEncodings.
+_CAMEL = re.compile(r"([a-z])(?=[A-Z])")
 
 #: The most characters of a reason that are shown.
 _LONGEST = 400
@@ -41,12 +46,17 @@ class Entry:
 
     @cached_property
     def plain(self) -> str:
-        """Everything that can be searched, in a form that :func:`_found` understands."""
-        return _plain(" ".join((self.library, self.release, self.text, *self.below, *self.clauses)))
+        """Everything that can be searched, in the form that :func:`_plain` returns."""
+        text = " ".join((self.library, self.release, self.text, *self.below, *self.clauses))
+        return _plain(text) + _plain(_CAMEL.sub(r"\1 ", text))
+
+    def has(self, word: str) -> bool:
+        """Return whether a word of the entry begins so; the last letter of a plural may be missing."""
+        return any(_plain(form) in self.plain for form in (word, re.sub(r"(?<=\w{3})s$", "", word)))
 
     def is_of(self, name: str) -> bool:
-        """Return whether a name, in whatever case, is that of the library."""
-        return name.lower() == self.library.lower()
+        """Return whether a name, in whatever case, is that of the library or of its owner."""
+        return f"{self.library.lower()}/".startswith(f"{name.lower()}/")
 
 
 @click.command("bugs", short_help="Search the known bugs of libraries, and what releases changed.")
@@ -57,7 +67,7 @@ def bugs_command(words: tuple[str, ...], show: int) -> None:
 
     The first list is what the release of each library that was judged last gets wrong, the commonest first. The second
     list is what releases changed, for better or worse, from release notes, merged changes and published sources. If no
-    entry has all words, those that have most of them are shown.
+    entry has all words, those that fit best are shown; a rare word counts more than a common one.
 
     \b
     tokspec bugs DJL
@@ -67,22 +77,31 @@ def bugs_command(words: tuple[str, ...], show: int) -> None:
     Exit status: 0 if an entry is found, 2 if none is.
     """
     wrong, changed = [*_wrong()], [*_changed()]
-    question = " ".join(words)
-    of_library = [[each for each in entries if each.is_of(words[0])] for entries in (wrong, changed)]
-    if any(of_library):
-        wrong, changed = of_library
-        question = " ".join(words[1:])
-    wanted = words_of(question)
-    hits = [found(entry, wanted) for entry in (*wrong, *changed)]
-    most = max(hits, default=0)
-    if most * 2 < len(wanted):
+    entries = [*wrong, *changed]
+    of_library = [entry for entry in entries if entry.is_of(words[0])]
+    found, is_whole = search(of_library, words_of(" ".join(words[1:])), entries)
+    if not found:
+        found, is_whole = search(entries, words_of(" ".join(words)), entries)
+    if not found:
         raise DataError("nothing that is recorded has these words; use fewer or other words", key=" ".join(words))
-    if most < len(wanted):
-        click.echo("No entry has all of these words; these have the most of them.\n")
-    matching = [[each for each in entries if found(each, wanted) == most] for entries in (wrong, changed)]
-    for title, entries in zip(("Wrong today", "Changed by releases"), matching, strict=True):
-        if entries:
-            say(_lines(title, entries, show))
+    if not is_whole:
+        click.echo("No entry has all of these words; these fit best.\n")
+    for title, titled in (("Wrong today", wrong), ("Changed by releases", changed)):
+        if matching := [entry for entry in titled if entry in found]:
+            say(_lines(title, matching, show))
+
+
+def search(entries: Sequence[Entry], wanted: Sequence[str], everything: Sequence[Entry]) -> tuple[list[Entry], bool]:
+    """Return the entries that have the wanted words, and whether they have all.
+
+    If none has all, the entries that have the rarest words are returned, if that is half of what the words weigh. A
+    word weighs the more, the fewer of ``everything`` have it.
+    """
+    weights = [log(2 + len(everything)) - log(1 + sum(entry.has(word) for entry in everything)) for word in wanted]
+    scores = [sum(weight for word, weight in zip(wanted, weights, strict=True) if entry.has(word)) for entry in entries]
+    best = max(scores, default=0.0)
+    found = [entry for entry, score in zip(entries, scores, strict=True) if score == best and score * 2 >= sum(weights)]
+    return found, all(entry.has(word) for entry in found[:1] for word in wanted)
 
 
 def words_of(question: str) -> list[str]:
@@ -93,13 +112,6 @@ def words_of(question: str) -> list[str]:
     """
     words = [word for word in question.split() if _plain(word).strip()]
     return [word for word in words if not _LITTLE.fullmatch(word)] or words
-
-
-def found(entry: Entry, wanted: Sequence[str]) -> int:
-    """Count the words that an entry has; the last letter of a plural may be missing."""
-    return sum(
-        any(_plain(form) in entry.plain for form in (word, re.sub(r"(?<=\w{3})s$", "", word))) for word in wanted
-    )
 
 
 def _plain(text: str) -> str:

@@ -88,7 +88,8 @@ def matrix_command(
     With --model NAME, the name of a published tokenizer such as llama-3.1, the recorded results are shown, and no
     implementation runs.
 
-    Unless you give --limit, each case may take up to a minute; with --model, each text may take up to 20 seconds.
+    Unless you give --limit, each case may take up to a minute here, and not ten seconds; with --model, each text may
+    take up to 20 seconds.
 
     \b
     tokspec matrix --model llama-3.1

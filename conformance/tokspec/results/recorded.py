@@ -233,10 +233,17 @@ def hints(result: Recorded) -> Iterator[str]:
     own = {row.who for row in result.rows if row.input[1]}
     for name, other in read_results().items():
         only = [
-            f"{row.who} ({row.language.partition(', ')[0]})"
+            f"{row.who} ({row.language.partition(', ')[0]}{', all right' * is_right(row)})"
             for row in other.rows
             if row.input[1] and row.who not in own
         ]
         if only and are_related(name, result.name):
-            yield f"Load {name}, but not {result.name}: {', '.join(only)}"
-    yield "These texts are short and not cut; for what else a library gets wrong: tokspec bugs LIBRARY"
+            yield f"Libraries that load {name} ({other.format}), but not {result.name}: {', '.join(only)}"
+    if any(row.language == "Python, Rust" for row in result.rows):
+        yield "Python, Rust: the Python package was tested, whose engine is in Rust."
+    yield "These texts are short, so nothing is truncated. What else a library gets wrong: tokspec bugs LIBRARY"
+
+
+def is_right(row: FileRow) -> bool:
+    """Return whether a library gets every id and every text right."""
+    return row.input[0] == row.input[1] and row.text[0] == row.text[1] and not row.reason

@@ -32,7 +32,7 @@ document.addEventListener("DOMContentLoaded", () => {
   // with another name, such as unk, fits by that too.
   const plain = (text) => ` ${text.toLowerCase().replace(/[^\p{L}\p{N}+]+/gu, " ").trim()}`;
   const others = JSON.parse(document.querySelector("[data-words]")?.dataset.words ?? "[]");
-  const little = new Set("a an and are as at be by for from hugging face in is it its my of on or that the this to was with".split(" "));
+  const little = new Set("a an and are as at be by do does for from hugging face in is it its my of on or that the this to was when where with".split(" "));
   const wordsOf = (wanted) => {
     const all = wanted.toLowerCase().trim().split(/\s+/).filter((word) => word);
     const telling = all.filter((word) => !little.has(word));
@@ -55,19 +55,24 @@ document.addEventListener("DOMContentLoaded", () => {
   const groups = [...document.querySelectorAll("[data-group]")];
   const items = [...document.querySelectorAll("[data-name]")].map((element) => {
     const head = element.closest("[data-group]")?.querySelector("h2, h3, summary")?.textContent ?? "";
-    return { element, values: { ...element.dataset, text: plain(`${head} ${element.textContent}`) } };
+    const own = `${head} ${element.textContent}`; // the words of a name such as TruncateEncodings can be found too
+    return { element, values: { ...element.dataset, text: plain(own) + plain(own.replace(/(\p{Ll})(\p{Lu})/gu, "$1 $2")) } };
   });
   const count = document.getElementById("count");
+  const isCounted = ({ element }) => !element.closest("dl"); // libraries that do not load a model
   const nothing = [...document.querySelectorAll("[data-nothing]")];
   const partly = document.querySelector("[data-partly]");
   const filter = () => {
     const left = new Set();
-    // If no row has all words, those that have the most of them are shown, if that is half or more.
+    // If no row has all words, those that have the rarest are shown, if that is half of what the words weigh.
     const words = wordsOf(fields.find(({ dataset }) => dataset.filter === "text")?.value ?? "");
-    const counted = items.map((item) => ({ ...item, found: words.filter((word) => fits(item.values.text, word)).length }));
-    let needed = words.length;
-    const isShown = ({ values, found }) =>
-      found >= needed &&
+    const had = items.map(({ values }) => words.map((word) => fits(values.text, word)));
+    const weights = words.map((_, index) => Math.log((2 + items.length) / (1 + had.filter((has) => has[index]).length)));
+    const sum = (numbers) => numbers.reduce((left, right) => left + right, 0);
+    const counted = items.map((item, place) => ({ ...item, score: sum(weights.filter((_, index) => had[place][index])) }));
+    let needed = sum(weights);
+    const isShown = ({ values, score }) =>
+      score >= needed &&
       fields.every(({ value, tagName, dataset }) => {
         if (dataset.filter === "text") return true;
         const [wanted, own] = [value.trim().toLowerCase(), values[dataset.filter]?.toLowerCase()];
@@ -76,12 +81,16 @@ document.addEventListener("DOMContentLoaded", () => {
       });
     if (partly) {
       partly.hidden = !words.length || counted.some(isShown);
-      while (needed - 1 >= words.length / 2 && !counted.some(isShown)) needed -= 1;
-      if (!counted.some(isShown)) partly.hidden = true;
+      if (!partly.hidden) {
+        const half = needed / 2;
+        needed = 0;
+        needed = Math.max(half, ...counted.filter(isShown).map(({ score }) => score));
+        partly.hidden = !counted.some(isShown);
+      }
     }
     for (const item of counted) {
       item.element.hidden = !isShown(item);
-      if (!item.element.hidden) left.add(item.values.name);
+      if (!item.element.hidden && isCounted(item)) left.add(item.values.name);
     }
     const isWanted = fields.some((field) => field.value);
     for (const group of groups) {
@@ -93,7 +102,7 @@ document.addEventListener("DOMContentLoaded", () => {
         if (isWanted) each.open = !group.hidden;
     }
     for (const each of nothing) each.hidden = [...document.querySelectorAll(each.dataset.nothing)].some((element) => !element.hidden);
-    if (count) count.textContent = `${left.size} of ${new Set(items.map(({ values }) => values.name)).size} ${count.dataset.of}`;
+    if (count) count.textContent = `${left.size} of ${new Set(items.filter(isCounted).map(({ values }) => values.name)).size} ${count.dataset.of}`;
     return left.size;
   };
   // The page of a model begins with the language that was chosen, and another search with the words.

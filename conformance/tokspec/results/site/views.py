@@ -16,7 +16,7 @@ from tokspec.judge.truncate import Extract
 from tokspec.judge.verdicts import Result, Verdict, count_verdicts
 from tokspec.protocol.messages import Answer, Refused, Reply
 from tokspec.results.one_file import FileRow
-from tokspec.results.recorded import Library, Recorded
+from tokspec.results.recorded import Library, Recorded, is_right
 from tokspec.suite.cases import Case
 from tokspec.suite.specification import load_specification
 
@@ -400,7 +400,9 @@ def model_view(result: Recorded, rights: Mapping[str, int]) -> dict[str, Any]:
         "days": sorted({*result.asked.values()}),
         "rows": [_row_view(row) for row in loaded],
         "right": sum(is_right(row) for row in loaded),
-        "not_loaded": [(shown(row.who, 60), shown(row.reason)) for row in result.rows if not row.input[1]],
+        "not_loaded": [
+            (shown(row.who, 60), shown(row.language, 30), shown(row.reason)) for row in result.rows if not row.input[1]
+        ],
         "languages": languages_in(shown(row.language, 30) for row in loaded),
     }
 
@@ -422,11 +424,6 @@ def called(languages: str) -> str:
     """
     language, _, engine = languages.partition(", ")
     return f"{language} (engine in {engine})" if engine else language
-
-
-def is_right(row: FileRow) -> bool:
-    """Return whether a library gets every id and every text right."""
-    return row.input[0] == row.input[1] and row.text[0] == row.text[1] and not row.reason
 
 
 def _row_view(row: FileRow) -> dict[str, Any]:
