@@ -25,7 +25,7 @@ from tokspec.judge.effects import Effect
 from tokspec.judge.scope import in_profile
 from tokspec.judge.verdicts import Verdict
 from tokspec.report.markdown import escape_markup
-from tokspec.results.recorded import RESULTS, Library, read_results
+from tokspec.results.recorded import RESULTS, Library, read_libraries, read_results
 from tokspec.results.recorded import written as written_results
 from tokspec.results.rows import MatrixRow, markdown_matrix, matrix, read_list
 from tokspec.suite.cases import Case, Suite
@@ -142,7 +142,8 @@ def figures(suite: Suite, rows: Sequence[MatrixRow]) -> dict[Path, str]:
     if all(row.run for row in rows):
         whole = put(PAGE.read_text("utf-8"), "matrix", markdown_matrix(rows))
         new[PAGE] = put(whole, "effects", by_effect(rows))
-        libraries = [Library.of(row.run) for row in rows if row.run]
+        before = {each.name: each for each in read_libraries()}
+        libraries = [Library.of(row.run, before) for row in rows if row.run]
         new[fixtures_folder() / RESULTS] = written_results(read_results(), libraries)
         best_known = [row for row in rows if row.run and row.run.hello.name in BEST_KNOWN]
         new[README] = put(README.read_text("utf-8"), "matrix", by_effect(best_known))

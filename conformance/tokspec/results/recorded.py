@@ -86,15 +86,20 @@ class Library:
     bugs: Sequence[Bug] = ()
 
     @classmethod
-    def of(cls, run: Run) -> Library:
-        """Return the results of a run."""
+    def of(cls, run: Run, before: Mapping[str, Library] | None = None) -> Library:
+        """Return the results of a run; what ``before`` has of the same reason in the same release keeps its messages.
+
+        The messages of a crash are not the same in every run.
+        """
         asked = [each for each in run.results if each.verdict not in (Verdict.UNSUPPORTED, Verdict.NOT_RUN)]
         right = sum(each.verdict is Verdict.PASS for each in asked)
         untrusted = list(in_profile(asked, "untrusted-text"))
         passed = sum(each.verdict is Verdict.PASS for each in untrusted)
         effects = {effect.value: counts for effect, counts in run.by_effect.items()}
         name, language = f"{run.hello.name} {run.hello.version}".strip(), run.hello.language
-        return cls(name, language, right, len(asked), effects, (passed, len(untrusted)), _bugs(run))
+        old = {bug.reason: bug.messages for bug in before[name].bugs} if before and name in before else {}
+        bugs = [bug._replace(messages=old.get(bug.reason, bug.messages)) for bug in _bugs(run)]
+        return cls(name, language, right, len(asked), effects, (passed, len(untrusted)), bugs)
 
 
 def read_results(file: Path | None = None) -> dict[str, Recorded]:
