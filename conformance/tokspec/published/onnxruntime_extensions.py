@@ -63,13 +63,13 @@ class OnnxruntimeExtensionsAdapter:
 
         Raises:
             Refusal: ``unsupported``, for a type of model that the library lacks, Unigram without an unknown token, and
-                ids with which no two runs of the library are alike.
+                ids with which the library answers in one run and crashes in another.
         """
         kind = content["model"].get("type")
         if kind not in _CLASSES:
             raise Unsupported(f"knows models of BPE and Unigram, and reads merges that one of {kind} does not have")
-        if reason := _undefined(content):
-            raise Unsupported(f"{reason}, with which it ends by SIGSEGV, or answers, as it comes")
+        if reason := _unsafe_ids(content):
+            raise Unsupported(f"answers in one run and crashes in another: {reason}")
         config = {"tokenizer_class": _CLASSES[kind], **_around(content["model"])}
         with TemporaryDirectory() as folder:
             for name, written in (("tokenizer.json", content), ("tokenizer_config.json", config)):
@@ -105,12 +105,12 @@ class OnnxruntimeExtensionsAdapter:
         return {"encodings": [{"ids": [int(id) for id in ids]} for ids in model.tokenize(texts)]}
 
 
-def _undefined(content: Mapping[str, Any]) -> str:
-    """Return the ids of a model with which the library reads or writes memory that is not its own; mostly empty.
+def _unsafe_ids(content: Mapping[str, Any]) -> str:
+    """Describe the ids because of which the library would touch memory that is not its own; empty if there are none.
 
-    >>> _undefined({"model": {"vocab": {"a": 0, "b": 2}}, "added_tokens": [{"id": 1, "content": "<s>"}]})
-    'an added token between the ids of the vocabulary'
-    >>> _undefined({"model": {"vocab": {"a": 0, "b": 2}}, "added_tokens": [{"id": 2, "content": "b"}]})
+    >>> _unsafe_ids({"model": {"vocab": {"a": 0, "b": 2}}, "added_tokens": [{"id": 1, "content": "<s>"}]})
+    'the id of an added token is between those of the vocabulary'
+    >>> _unsafe_ids({"model": {"vocab": {"a": 0, "b": 2}}, "added_tokens": [{"id": 2, "content": "b"}]})
     ''
     """
     vocabulary = content["model"]["vocab"]
@@ -118,10 +118,10 @@ def _undefined(content: Mapping[str, Any]) -> str:
         return ""
     largest = max(vocabulary.values(), default=0)
     if 2**31 <= largest < 2**32:
-        return "an id of 32 bits"
+        return "an id needs 32 bits"
     added = content.get("added_tokens", ())
     is_filled = any(0 <= each["id"] < largest and each["content"] not in vocabulary for each in added)
-    return "an added token between the ids of the vocabulary" if is_filled else ""
+    return "the id of an added token is between those of the vocabulary" if is_filled else ""
 
 
 def _around(model: Mapping[str, Any]) -> dict[str, Any]:

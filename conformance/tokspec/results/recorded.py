@@ -87,9 +87,10 @@ class Library:
 
     @classmethod
     def of(cls, run: Run, before: Mapping[str, Library] | None = None) -> Library:
-        """Return the results of a run; what ``before`` has of the same reason in the same release keeps its messages.
+        """Return the results of a run.
 
-        The messages of a crash are not the same in every run.
+        A reason that ``before`` has for the same release keeps its messages, because a crash does not give the same
+        message in every run.
         """
         asked = [each for each in run.results if each.verdict not in (Verdict.UNSUPPORTED, Verdict.NOT_RUN)]
         right = sum(each.verdict is Verdict.PASS for each in asked)
@@ -133,8 +134,15 @@ def _bugs(run: Run) -> list[Bug]:
     for reason, results in failures.items():
         kinds = {str(result.case.model.content.get("type", "")) for result in results}
         messages = {without_particulars(message): message for each in results for message in _messages(each)}
-        kinds_alone = [] if "" in kinds else sorted(kinds)
-        found.append(Bug(reason, results[0].case.id, len(results), kinds_alone, [*messages.values()][:_MESSAGES]))
+        found.append(
+            Bug(
+                reason,
+                results[0].case.id,
+                len(results),
+                [] if "" in kinds else sorted(kinds),
+                [*messages.values()][:_MESSAGES],
+            )
+        )
     return sorted(found, key=lambda bug: -bug.cases)
 
 
@@ -161,15 +169,13 @@ def find_result(name: str) -> Recorded:
         DataError: there are none.
     """
     results = read_results()
-    if name.lower() in results:
-        return results[name.lower()]
-    if name not in results:
+    if name.lower() not in results:
         similar = [each for each in results if name.lower().startswith((each, each.replace("-", "")))]
         nearest = f"did you mean {similar[-1]}? " if similar else did_you_mean(name, results)
         there = ", ".join(results)
         message = f"there is no such file, and no recorded tokenizer of that name; {nearest}there are {there}"
         raise DataError(f"{message}; for another tokenizer give its file", key=name or "''")
-    return results[name]
+    return results[name.lower()]
 
 
 def write_results(file: Path, results: Mapping[str, Recorded]) -> None:
@@ -244,8 +250,8 @@ def hints(result: Recorded) -> Iterator[str]:
         ]
         if only and are_related(name, result.name):
             yield f"Libraries that load {name} ({other.format}), but not {result.name}: {', '.join(only)}"
-    if any(row.language == "Python, Rust" for row in result.rows):
-        yield "Python, Rust: the Python package was tested, whose engine is in Rust."
+    if any(", " in row.language for row in result.rows):
+        yield "Of two languages, the first is the one you call the library from; its engine is written in the second."
     yield "These texts are short, so nothing is truncated. What else a library gets wrong: tokspec bugs LIBRARY"
 
 

@@ -40,11 +40,11 @@ from tokspec.results.site.views import (
     KNOWN,
     NOT_HELD,
     Share,
-    called,
     cell,
     chapter_of,
     chapter_title,
     choice_marks,
+    describe_language,
     describe_reply,
     effect_cells,
     groups,
@@ -630,7 +630,7 @@ def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, undefined=jinja2.StrictUndefined)
     environment.filters["threads"] = with_threads
     environment.filters["told"] = shown
-    environment.filters["called"] = called
+    environment.filters["describe_language"] = describe_language
     environment.filters["breaks"] = lambda text: escape(text).replace("/", Markup("/<wbr>"))
     return environment
 

@@ -416,10 +416,10 @@ def languages_in(fields: Iterable[object]) -> list[str]:
     return sorted({language for field in fields for language in str(field).split(", ")})
 
 
-def called(languages: str) -> str:
+def describe_language(languages: str) -> str:
     """Say from which language a library is called, and in which its engine is written if that is another.
 
-    >>> called("Python, Rust"), called("Go")
+    >>> describe_language("Python, Rust"), describe_language("Go")
     ('Python (engine in Rust)', 'Go')
     """
     language, _, engine = languages.partition(", ")
