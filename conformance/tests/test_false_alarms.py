@@ -1,9 +1,10 @@
 """No case blames an implementation for a choice: whatever options are taken together, the reference and tokfast pass.
 
-There are 10,871,635,968 combinations of options, and a case depends on few of them. Which ones is watched: an option that neither
+There are 32,614,907,904 combinations of options, and a case depends on few of them. Which ones is watched: an option that neither
 the reference nor the expected outcome looks at changes nothing, so that one run stands for all combinations that differ
 in such options alone. What is looked at is tried with every option, and the combinations that the runs stand for are
-counted: they have to be all.
+counted: they have to be all. One case takes the reference a minute for each run with some options: tokfast is asked
+about it with all combinations, and the reference with pairs of options.
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ OPTIONS = {name: tuple(choice.options) for name, choice in load_specification().
 DEFAULTS = load_specification().defaults()
 NAMES = {field.name for field in fields(Choices)}
 
+#: The reference looks through the whole piece after each merge where it takes the lowest rank: a minute for each run.
+MINUTES = {"long-piece-merged"}
 
 #: How many units of each kind a text has.
 UNITS = {
@@ -46,6 +49,13 @@ class Watched(Choices):
     """Choices that remember which of them were looked at."""
 
     seen: set[str]
+
+    # A cache of compiled patterns has choices in its keys: compared by value, they would all be looked at.
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __hash__(self) -> int:
+        return id(self)
 
     def __getattribute__(self, name: str) -> Any:
         if name in NAMES:
@@ -149,7 +159,8 @@ def combinations(case: Case, adapter: Chooser, session: InProcessSession) -> Ite
 @pytest.mark.parametrize("kind", [Chooser, FastChooser])
 def test_every_case_passes_with_all_combinations_of_options(kind: type[Chooser]) -> None:
     adapter = kind()
-    cases = [case for case in CASES if case.operation in adapter.operations]
+    left_out = MINUTES if kind is Chooser else set()
+    cases = [case for case in CASES if case.operation in adapter.operations and case.id not in left_out]
     failing, whole = [], math.prod(map(len, OPTIONS.values()))
     with InProcessSession(adapter) as session:
         for case in cases:
@@ -160,7 +171,7 @@ def test_every_case_passes_with_all_combinations_of_options(kind: type[Chooser])
                     failing.append((case.id, taken, finished.results[0].detail))
             assert covered == whole, case.id
     assert failing == []
-    assert whole == 10_871_635_968
+    assert whole == 32_614_907_904
 
 
 def in_pairs() -> list[dict[str, str]]:
