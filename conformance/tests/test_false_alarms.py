@@ -3,8 +3,7 @@
 There are 32,614,907,904 combinations of options, and a case depends on few of them. Which ones is watched: an option that neither
 the reference nor the expected outcome looks at changes nothing, so that one run stands for all combinations that differ
 in such options alone. What is looked at is tried with every option, and the combinations that the runs stand for are
-counted: they have to be all. One case takes the reference a minute for each run with some options: tokfast is asked
-about it with all combinations, and the reference with pairs of options.
+counted: they have to be all.
 """
 
 from __future__ import annotations
@@ -34,8 +33,6 @@ OPTIONS = {name: tuple(choice.options) for name, choice in load_specification().
 DEFAULTS = load_specification().defaults()
 NAMES = {field.name for field in fields(Choices)}
 
-#: The reference looks through the whole piece after each merge where it takes the lowest rank: a minute for each run.
-MINUTES = {"long-piece-merged"}
 
 #: How many units of each kind a text has.
 UNITS = {
@@ -50,7 +47,7 @@ class Watched(Choices):
 
     seen: set[str]
 
-    # A cache of compiled patterns has choices in its keys: compared by value, they would all be looked at.
+    # The cache of compiled patterns hashes choices and compares them. By value, that would look at every option.
     def __eq__(self, other: object) -> bool:
         return self is other
 
@@ -159,8 +156,7 @@ def combinations(case: Case, adapter: Chooser, session: InProcessSession) -> Ite
 @pytest.mark.parametrize("kind", [Chooser, FastChooser])
 def test_every_case_passes_with_all_combinations_of_options(kind: type[Chooser]) -> None:
     adapter = kind()
-    left_out = MINUTES if kind is Chooser else set()
-    cases = [case for case in CASES if case.operation in adapter.operations and case.id not in left_out]
+    cases = [case for case in CASES if case.operation in adapter.operations]
     failing, whole = [], math.prod(map(len, OPTIONS.values()))
     with InProcessSession(adapter) as session:
         for case in cases:
