@@ -8,6 +8,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -236,6 +237,20 @@ def test_a_program_that_dies_by_itself_loses_no_answer(open_program: Open, notes
     assert replies(session, *texts) == [right(text) for text in texts]
     assert replies(session, "b") == [right("b")]
     assert max(Counter(_noted(notes, "asked")).values()) <= 3
+
+
+def test_a_program_that_ends_between_two_requests_is_noticed_each_time(open_program: Open, notes: Path) -> None:
+    session = open_program("dies_after_each")
+    for number, text in enumerate("bug"):
+        assert replies(session, text) == [right(text)]
+        _wait_for_the_end(int(_noted(notes, "life")[number]))
+    assert [str(fault) for fault in session.unblamed] == ["crash: exit status 0"] * 2
+
+
+def _wait_for_the_end(process: int) -> None:
+    """Wait until a child has ended, and leave its exit status to the session, which may have taken it already."""
+    with suppress(ChildProcessError):
+        os.waitid(os.P_PID, process, os.WEXITED | os.WNOWAIT)
 
 
 def test_a_program_that_cannot_start_again_is_given_up(open_program: Open, notes: Path) -> None:

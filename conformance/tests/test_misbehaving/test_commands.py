@@ -90,7 +90,7 @@ def test_answers_that_nothing_explains_tell_probe_nothing(program: Callable[[str
     )
 
 
-@pytest.mark.slow  # on a machine with much to do, smoke may be done before the end of the program is noticed
+@pytest.mark.slow
 def test_who_ends_after_every_answer_is_no_success(program: Callable[[str], str], run: Run) -> None:
     status, printed, _ = run("smoke", "--impl", program("ENDS"))
     said = "crash: exit status 0; answer all requests, however many there are, and end only after bye (PROTO-3)"

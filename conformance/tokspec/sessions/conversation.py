@@ -104,6 +104,10 @@ class Conversation:
         self._process.pump()
         return self._process.is_ended
 
+    def describe_end(self) -> str:
+        """Describe how the program ended, once it :attr:`is_over`."""
+        return self._process.describe_end()
+
     @property
     def is_idle(self) -> bool:
         """Whether nothing is outstanding."""

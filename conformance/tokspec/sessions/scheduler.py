@@ -82,12 +82,17 @@ class RequestScheduler:
                 yield from self._blame(conversation, fault)
 
     def _drop_stale_program(self) -> Steps[None]:
-        """Stop a program that has ended, owes replies or wrote stray lines, so that no later request is blamed."""
+        """Stop a program that has ended, owes replies or wrote stray lines, so that no later request is blamed.
+
+        If it ended by itself, between two requests, no request is to blame, but it should have waited (PROTO-3).
+        """
         conversation = self._program.conversation
         if conversation is None:
             return
         is_clean = not conversation.is_idle or (yield from conversation.find_stray_line(0)) is None
         self._state.expects_stray_lines |= not is_clean
+        if conversation.is_over and conversation.is_idle:
+            self._state.unblamed.append(AdapterFault("crash", conversation.describe_end()))
         if conversation.is_over or not conversation.is_idle or not is_clean:
             self._program.stop()
 
